@@ -1,0 +1,1 @@
+"""Operator learning from few simulations on scattered points."""

@@ -1,0 +1,112 @@
+"""What an operator sees: the points and values of one or more samples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gola.graph.neighbourhood import Neighbourhood
+from gola.graph.search import radius_neighbourhood
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cloud:
+    """Points of one or more samples, one after the other, with what is known there.
+
+    Sample b owns the rows ``offsets[b]`` to ``offsets[b + 1]``; samples may differ in their number of points.
+
+    Attributes:
+        points: Coordinates.
+        values: The input function at the points.
+        weights: Share of each point in the sums over its sample; the weights of a sample sum to 1.
+        offsets: Where each sample starts; the last entry is the number of points. They stay on the CPU wherever the
+            cloud goes: they shape the computation, and reading them elsewhere would stall it.
+        neighbourhood: Neighbour lists within each sample, for the operators that need them.
+        radius: The radius of those lists, for finding the neighbours of further points.
+    """
+
+    points: Float[Tensor, "point dim"]
+    values: Float[Tensor, "point channel"]
+    weights: Float[Tensor, " point"]
+    offsets: Int[Tensor, " sample_plus_one"]
+    neighbourhood: Neighbourhood | None = None
+    radius: float | None = None
+
+    @staticmethod
+    def of(points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]) -> "Cloud":
+        """Make the cloud of one sample, with equal weights (the paper's 1/N) and no neighbours yet."""
+        num_points = len(points)
+        return Cloud(
+            points=points,
+            values=values,
+            weights=points.new_full((num_points,), 1.0 / num_points),
+            offsets=torch.tensor([0, num_points]),
+        )
+
+    @property
+    def num_points(self) -> int:
+        """Number of points of all samples together."""
+        return len(self.points)
+
+    @property
+    def num_samples(self) -> int:
+        """Number of samples."""
+        return len(self.offsets) - 1
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates of a point."""
+        return self.points.shape[1]
+
+    def with_neighbours(self, radius: float) -> "Cloud":
+        """Return this cloud with the neighbour lists of a radius."""
+        neighbourhood = radius_neighbourhood(
+            self.points.detach().cpu().numpy(), radius, offsets=self.offsets.numpy()
+        )
+        return replace(self, neighbourhood=neighbourhood.to(self.points.device), radius=radius)
+
+    def with_weights(self, weights: Float[Tensor, " point"]) -> "Cloud":
+        """Return this cloud with other quadrature weights, scaled to sum to 1 in each sample."""
+        totals = weights.new_zeros(self.num_samples).index_add(0, self.sample_of_point, weights)
+        return replace(self, weights=weights / totals[self.sample_of_point])
+
+    @property
+    def sample_of_point(self) -> Int[Tensor, " point"]:
+        """The sample that each point belongs to."""
+        return torch.arange(self.num_samples).repeat_interleave(self.offsets.diff()).to(self.points.device)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of points of each sample."""
+        return self.offsets.diff().tolist()
+
+    def to(self, device: torch.device | str) -> "Cloud":
+        """Return this cloud on another device."""
+        return replace(
+            self,
+            points=self.points.to(device),
+            values=self.values.to(device),
+            weights=self.weights.to(device),
+            neighbourhood=self.neighbourhood.to(device) if self.neighbourhood else None,
+        )
+
+    @staticmethod
+    def collate(clouds: Sequence["Cloud"]) -> "Cloud":
+        """Put several clouds into one; their samples never see each other."""
+        starts = [0]
+        for cloud in clouds:
+            starts.append(starts[-1] + cloud.num_points)
+        lists = [cloud.neighbourhood for cloud in clouds if cloud.neighbourhood is not None]
+        return Cloud(
+            points=torch.cat([cloud.points for cloud in clouds]),
+            values=torch.cat([cloud.values for cloud in clouds]),
+            weights=torch.cat([cloud.weights for cloud in clouds]),
+            offsets=torch.cat(
+                [clouds[0].offsets[:1]]
+                + [cloud.offsets[1:] + start for cloud, start in zip(clouds, starts, strict=False)]
+            ),
+            neighbourhood=Neighbourhood.collate(lists) if len(lists) == len(clouds) else None,
+            radius=clouds[0].radius,
+        )

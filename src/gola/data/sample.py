@@ -1,0 +1,53 @@
+"""One simulation: an input function and its solution, known at the same scattered points."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Channel:
+    """A named component of the inputs or targets, with its physical unit.
+
+    Attributes:
+        name: What users select it by, for instance ``"temperature"``.
+        unit: For display only, for instance ``"K"``; empty where there is none.
+    """
+
+    name: str
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sample:
+    """One (f, u) pair on its own points.
+
+    Attributes:
+        points: Coordinates.
+        inputs: The input function f at the points, one column per channel.
+        targets: The solution u at the points, one column per channel.
+        boundary: Which points lie on the boundary, where it is known.
+        cells: Simplices (triangles or tetrahedra) over the points, where the data came from a mesh.
+        weights: Quadrature weights of the points, where they are known.
+    """
+
+    points: Float[np.ndarray, "point dim"]
+    inputs: Float[np.ndarray, "point input_channel"]
+    targets: Float[np.ndarray, "point target_channel"]
+    boundary: Bool[np.ndarray, " point"] | None = None
+    cells: Int[np.ndarray, "cell vertex"] | None = None
+    weights: Float[np.ndarray, " point"] | None = None
+
+    @property
+    def num_points(self) -> int:
+        """Number of points of this sample."""
+        return len(self.points)
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates of a point."""
+        return self.points.shape[1]

@@ -1,0 +1,1 @@
+"""Pictures: the only place where Matplotlib is imported."""

@@ -1,0 +1,68 @@
+"""How every picture looks, and how it is written."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+FIELD_COLOURS = "viridis"
+"""For fields: perceptually even, and readable in greyscale."""
+ERROR_COLOURS = "magma"
+"""For absolute errors: black is zero."""
+
+_SETTINGS: dict[str, Any] = {
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "figure.dpi": 100,
+    "font.size": 9,
+    "image.cmap": FIELD_COLOURS,
+    "savefig.dpi": 150,
+    "svg.hashsalt": "gola",
+}
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Draw with our settings and leave the user's alone."""
+    with mpl.rc_context(cast("Any", _SETTINGS)):  # the stubs list every known key as a literal
+        yield
+
+
+def new_figure(num_columns: int, num_rows: int = 1, *, panel: float = 3.2, three_dimensional: bool = False) -> Figure:
+    """Return a figure with room for that many square panels and their colour bars.
+
+    Figures are made without pyplot, so drawing needs no screen and leaks no open figures.
+    """
+    figure = Figure(figsize=(panel * 1.15 * num_columns, panel * num_rows), layout="constrained")
+    figure.subplots(
+        num_rows,
+        num_columns,
+        squeeze=False,
+        subplot_kw={"projection": "3d"} if three_dimensional else {},
+    )
+    return figure
+
+
+def frame(axes: Axes, title: str) -> None:
+    """Give a panel its title, equal aspect and axis names."""
+    axes.set_title(title)
+    axes.set_aspect("equal")
+    axes.set_xlabel("x")
+    axes.set_ylabel("y")
+
+
+def write(figure: Figure, path: Path) -> Path:
+    """Write the figure to a temporary file first, so that an interruption never leaves half a picture."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.stem}.partial{path.suffix}")
+    try:
+        figure.savefig(temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
