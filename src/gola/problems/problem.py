@@ -1,0 +1,47 @@
+"""What every benchmark problem offers, whatever its equation and its solver."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gola.data.sample import Channel, Sample
+
+
+class Problem(ABC):
+    """A PDE benchmark: draws random input functions and solves for their targets.
+
+    A concrete problem is a frozen, keyword-only dataclass whose fields are its parameters. Sample ``index`` of
+    ``seed`` depends on nothing else, and samples are always solved in the same chunks, so a data set is the same
+    to the last bit however many workers make it.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    equation: ClassVar[str]
+    inputs: ClassVar[tuple[Channel, ...]]
+    targets: ClassVar[tuple[Channel, ...]]
+    dim: ClassVar[int]
+    chunk_size: ClassVar[int]
+    """How many samples one unit of work solves together."""
+
+    @property
+    @abstractmethod
+    def typical_size(self) -> str:
+        """Points per sample, for people to read."""
+
+    @abstractmethod
+    def generate(self, seed: int, indices: Sequence[int]) -> list[Sample]:
+        """Draw and solve the samples with these indices, in float64."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The settings that define the problem, ready for JSON."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]  # every concrete problem is a dataclass
+
+
+def sample_rng(seed: int, index: int) -> np.random.Generator:
+    """Return the generator that draws sample ``index``, independent of every other sample's."""
+    return np.random.default_rng([seed, index])
