@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from gola.cli import demo
+from gola.cli import data, demo, problems
 from gola.cli.console import errors
 
 app = typer.Typer(
@@ -12,14 +12,16 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo.demo)
-
-
-@app.callback()
-def _root() -> None:
-    """Keep the name of a command required, even while there is only one."""
+app.command("problems")(problems.list_problems)
+app.command("generate")(problems.generate_data)
+app.command("import")(data.import_data)
+app.command("export")(data.export_data)
+app.command("inspect")(data.inspect_data)
+app.command("plot")(data.plot_data)
 
 
 def main() -> None:
@@ -27,5 +29,6 @@ def main() -> None:
     try:
         app()
     except (ValueError, OSError) as error:
-        errors.print(f"[bold red]Error:[/] {error}", soft_wrap=True)
+        errors.print("[bold red]Error:[/]", end=" ")
+        errors.print(error, markup=False, soft_wrap=True)
         sys.exit(2)

@@ -1,0 +1,1 @@
+"""Samples, data sets, their files, and what an operator sees of them."""

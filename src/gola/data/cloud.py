@@ -62,9 +62,7 @@ class Cloud:
 
     def with_neighbours(self, radius: float) -> "Cloud":
         """Return this cloud with the neighbour lists of a radius."""
-        neighbourhood = radius_neighbourhood(
-            self.points.detach().cpu().numpy(), radius, offsets=self.offsets.numpy()
-        )
+        neighbourhood = radius_neighbourhood(self.points.detach().cpu().numpy(), radius, offsets=self.offsets.numpy())
         return replace(self, neighbourhood=neighbourhood.to(self.points.device), radius=radius)
 
     def with_weights(self, weights: Float[Tensor, " point"]) -> "Cloud":

@@ -21,6 +21,16 @@ class Channel:
     def __str__(self) -> str:
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
+    @staticmethod
+    def parse(text: str) -> "Channel":
+        """Read a name, or a name with its unit in brackets.
+
+        >>> Channel.parse("conductivity [W/m/K]")
+        Channel(name='conductivity', unit='W/m/K')
+        """
+        name, _, unit = text.strip().removesuffix("]").partition("[")
+        return Channel(name=name.strip(), unit=unit.strip())
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sample:
@@ -29,9 +39,9 @@ class Sample:
     Attributes:
         points: Coordinates.
         inputs: The input function f at the points, one column per channel.
-        targets: The solution u at the points, one column per channel.
+        targets: The solution u at the points, one column per channel; no columns where it is not known.
         boundary: Which points lie on the boundary, where it is known.
-        cells: Simplices (triangles or tetrahedra) over the points, where the data came from a mesh.
+        cells: Simplices (lines, triangles or tetrahedra) over the points, where the data came from a mesh.
         weights: Quadrature weights of the points, where they are known.
     """
 

@@ -5,6 +5,7 @@ it is asked for slightly more and the result is filtered; the outcome equals bru
 """
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -144,7 +145,8 @@ def radius_for(points: Points, num_neighbours: float, *, periods: Periods | None
     _check_count(num_neighbours, len(own) - 1, "other points", 0)
     probes = own[np.linspace(0, len(own) - 1, min(len(own), _NUM_PROBES)).astype(int)]
     probe_tree, _ = _tree(probes, periods, 0)
-    low, high = 0.0, float(np.linalg.norm(np.ptp(own, axis=0)))
+    # Within the largest of these distances every probe has enough neighbours; itself is one of those found.
+    low, high = 0.0, float(np.max(tree.query(probes, k=[math.ceil(num_neighbours) + 1])[0]))
     wanted = (num_neighbours + 1.0) * len(probes)
     # Each round keeps the one of 32 slices of the bracket in which the count passes the wanted one.
     while high - low > 1e-6 * high:

@@ -8,6 +8,10 @@ from typing import Any, cast
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from mpl_toolkits.mplot3d import Axes3D
+
+from gola.data.storage import replacing
 
 FIELD_COLOURS = "viridis"
 """For fields: perceptually even, and readable in greyscale."""
@@ -54,15 +58,20 @@ def frame(axes: Axes, title: str) -> None:
     axes.set_aspect("equal")
     axes.set_xlabel("x")
     axes.set_ylabel("y")
+    if isinstance(axes, Axes3D):
+        axes.set_zlabel("z")
+        # A flat body leaves little room for numbers along z.
+        axes.zaxis.set_major_locator(MaxNLocator(2))
+        axes.xaxis.set_major_locator(MaxNLocator(3))
+        axes.yaxis.set_major_locator(MaxNLocator(3))
 
 
 def write(figure: Figure, path: Path) -> Path:
-    """Write the figure to a temporary file first, so that an interruption never leaves half a picture."""
+    """Write the figure to a file, making its folder; an interruption never leaves half a picture."""
+    known = figure.canvas.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
+        raise ValueError(f"Cannot draw to {path}; its name must end in one of .{', .'.join(sorted(known))}.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.stem}.partial{path.suffix}")
-    try:
+    with replacing(path) as temporary:
         figure.savefig(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
     return path

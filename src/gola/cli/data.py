@@ -1,0 +1,131 @@
+"""``gola import``, ``export``, ``inspect`` and ``plot``: data sets from and for other programs and people."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE
+from rich.table import Table
+from rich.text import Text
+
+from gola.cli.console import output
+from gola.data.dataset import Dataset
+from gola.data.formats import export_sample, import_files
+from gola.data.inspection import Inspection, inspect
+from gola.data.sample import Channel
+
+_File = Annotated[Path, typer.Argument(help="A data set, as `gola generate` and `gola import` write it.")]
+
+
+def import_data(
+    files: Annotated[list[str], typer.Argument(help='Files, or quoted patterns such as "case_*.vtu".')],
+    inputs: Annotated[str, typer.Option(metavar="NAMES", help="Input channels: k, or 'k [W/m/K], f' with units.")],
+    out: Annotated[Path, typer.Option(help="The data set to write.")],
+    targets: Annotated[str, typer.Option(metavar="NAMES", help="Target channels; none for inputs only.")] = "",
+) -> None:
+    """Read simulations from meshes (any format of meshio), .npz archives or CSV tables into a data set."""
+    dataset = import_files(files, inputs=_channels(inputs), targets=_channels(targets))
+    dataset.save(out)
+    output.print(f"{out}: {dataset!r}", markup=False, soft_wrap=True)
+    _print_findings(inspect(dataset))
+
+
+def export_data(
+    file: _File,
+    out: Annotated[Path, typer.Option(help="A .vtu file for one sample, or a folder for several.")],
+    sample: Annotated[list[int] | None, typer.Option(help="Which samples; all by default. May be repeated.")] = None,
+) -> None:
+    """Write samples to .vtu files, for ParaView."""
+    dataset = Dataset.load(file)
+    chosen = [_index(dataset, number) for number in sample] if sample else list(range(len(dataset)))
+    if out.suffix and len(chosen) > 1:
+        raise ValueError(f"{out} can hold one sample, not {len(chosen)}; choose one with --sample, or name a folder.")
+    if not out.suffix:
+        out.mkdir(parents=True, exist_ok=True)
+    for index in chosen:
+        path = out if out.suffix else out / f"sample_{index:04d}.vtu"
+        export_sample(dataset[index], path, inputs=dataset.inputs, targets=dataset.targets)
+    output.print(f"Wrote {len(chosen)} samples to {out}.", soft_wrap=True)
+
+
+def inspect_data(
+    file: _File, as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False
+) -> None:
+    """Summarise a data set, and warn about what will hurt."""
+    inspection = inspect(Dataset.load(file))
+    if as_json:
+        output.print_json(json.dumps(asdict(inspection)))
+        return
+    output.print(_summary(inspection, file))
+    output.print(_channel_table(inspection))
+    _print_findings(inspection)
+
+
+def plot_data(
+    file: _File,
+    sample: Annotated[int, typer.Option(help="Which sample, from 0.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="The picture; by default beside the file.")] = None,
+) -> None:
+    """Draw the inputs and targets of one sample on its own points."""
+    from gola.plotting.fields import draw_sample  # Matplotlib takes its time to import
+    from gola.plotting.style import write
+
+    dataset = Dataset.load(file)
+    index = _index(dataset, sample)
+    figure = draw_sample(dataset[index], dataset.inputs, dataset.targets, title=f"{file.name}, sample {index}")
+    picture = write(figure, out or file.with_name(f"{file.stem}_sample_{index}.png"))
+    output.print(str(picture), soft_wrap=True)
+
+
+def _channels(names: str) -> list[Channel]:
+    return [Channel.parse(name) for name in names.split(",") if name.strip()]
+
+
+def _index(dataset: Dataset, sample: int) -> int:
+    if not 0 <= sample < len(dataset):
+        raise ValueError(f"There is no sample {sample}; the data set has samples 0 to {len(dataset) - 1}.")
+    return sample
+
+
+def _summary(inspection: Inspection, file: Path) -> Table:
+    low, median, high = inspection.num_points
+    box = " × ".join(f"[{a:.4g}, {b:.4g}]" for a, b in zip(inspection.lower, inspection.upper, strict=True))
+    known = {
+        "boundary flags": inspection.has_boundary,
+        "cells": inspection.has_cells,
+        "quadrature weights": inspection.has_weights,
+    }
+    rows = {
+        "samples": f"{inspection.num_samples}",
+        "points (min / median / max)": f"{low} / {median} / {high}" + (", shared" * inspection.shares_points),
+        "domain": box,
+        "spacing (median)": f"{inspection.spacing:.4g}",
+        "suggested radius": f"{inspection.radius:.4g}",
+        "also stored": ", ".join(what for what, there in known.items() if there) or "nothing",
+        **{key: str(value) for key, value in inspection.provenance.items() if key != "files"},
+    }
+    table = Table(title=str(file), show_header=False)
+    for name, value in rows.items():
+        table.add_row(name, Text(value))
+    return table
+
+
+def _channel_table(inspection: Inspection) -> Table:
+    table = Table(box=SIMPLE)
+    table.add_column("channel", overflow="fold")
+    for heading in ("role", "min", "max", "mean", "std", "varies"):
+        table.add_column(heading, no_wrap=True)
+    for one in inspection.channels:
+        numbers = (f"{number:.3g}" for number in (one.minimum, one.maximum, one.mean, one.std))
+        table.add_row(Text(str(one.channel)), one.role, *numbers, one.varies)
+    return table
+
+
+def _print_findings(inspection: Inspection) -> None:
+    for warning in inspection.warnings:
+        output.print("[bold yellow]Warning:[/]", end=" ")
+        output.print(warning, markup=False, soft_wrap=True)
+    for remark in inspection.remarks:
+        output.print(f"Note: {remark}", markup=False, soft_wrap=True)

@@ -1,0 +1,313 @@
+"""A data set: simulations on scattered points, each with its own points, and how they were made."""
+
+import hashlib
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, SupportsIndex, overload
+
+import numpy as np
+from jaxtyping import Int
+
+from gola.data.sample import Channel, Sample
+from gola.data.storage import Header, StoredSamples, as_provenance, read_dataset, write_samples
+from gola.data.validation import alike, as_channels, checked_sample, checked_samples
+from gola.geometry.points import draw_rows
+
+
+# Not derived from Sequence: checkers of types at run time read an item of a Sequence at every call, here from disk.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Dataset:
+    """An immutable sequence of samples, in memory or read from a file sample by sample.
+
+    Make one with ``from_arrays``, ``from_samples`` or ``load``. It has at least one sample; samples agree in their
+    channels and dimension, and may differ in their points.
+
+    Attributes:
+        samples: The samples.
+        inputs: Channels of the inputs.
+        targets: Channels of the targets; empty for a set of inputs without solutions.
+        provenance: Where the samples came from, ready for JSON: problem, parameters, seed, version and, under
+            ``"steps"``, what was done to them since.
+    """
+
+    samples: tuple[Sample, ...] | StoredSamples
+    inputs: tuple[Channel, ...]
+    targets: tuple[Channel, ...]
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        points: Any,
+        inputs: Any,
+        targets: Any = None,
+        *,
+        input_channels: Sequence[str | Channel] | None = None,
+        target_channels: Sequence[str | Channel] | None = None,
+        boundary: Any = None,
+        cells: Any = None,
+        weights: Any = None,
+        provenance: Mapping[str, Any] | None = None,
+    ) -> "Dataset":
+        """Build a data set from arrays: lists with one array per sample, or arrays stacked along a first axis.
+
+        Float64 arrays are not copied, so leave them alone afterwards.
+
+        Args:
+            points: Per sample (points, dim); or one such array that all samples share.
+            inputs: Per sample (points, channels), or (points,) for a single channel.
+            targets: Like inputs; None for a set of inputs without solutions.
+            input_channels: Names, or channels with units.
+            target_channels: Names, or channels with units.
+            boundary: Per sample (points,), True on the boundary; or one array for all.
+            cells: Per sample (cells, vertices), simplices over the points; or one array for all.
+            weights: Per sample (points,), quadrature weights; or one array for all.
+            provenance: Where the data came from; anything that JSON can hold.
+
+        Examples:
+            >>> points = np.random.default_rng(0).random((50, 2))
+            >>> sources = [np.sin(k * points[:, 0]) for k in range(3)]
+            >>> dataset = Dataset.from_arrays(points, sources, sources, input_channels=["f"], target_channels=["u"])
+            >>> len(dataset), dataset[0].inputs.shape, dataset.inputs[0].name
+            (3, (50, 1), 'f')
+        """
+        count = len(inputs)
+        targets = [np.empty((len(values), 0)) for values in inputs] if targets is None else targets
+        inputs_named = _named(input_channels, inputs, "input")
+        targets_named = _named(target_channels, targets, "target")
+        rows = zip(
+            _one_each(points, 2, count, "points"),
+            _one_each(inputs, None, count, "inputs"),
+            _one_each(targets, None, count, "targets"),
+            _one_each(boundary, 1, count, "boundary"),
+            _one_each(cells, 2, count, "cells"),
+            _one_each(weights, 1, count, "weights"),
+            [f"Sample {index}" for index in range(count)],
+            strict=True,
+        )
+        samples = (
+            (
+                checked_sample(
+                    points,
+                    input_values,
+                    target_values,
+                    boundary=boundary,
+                    cells=cells,
+                    weights=weights,
+                    inputs=inputs_named,
+                    targets=targets_named,
+                    label=label,
+                ),
+                label,
+            )
+            for points, input_values, target_values, boundary, cells, weights, label in rows
+        )
+        return cls._held(alike(samples), inputs_named, targets_named, provenance)
+
+    @classmethod
+    def from_samples(
+        cls,
+        samples: Iterable[Sample],
+        *,
+        inputs: Sequence[str | Channel],
+        targets: Sequence[str | Channel] = (),
+        provenance: Mapping[str, Any] | None = None,
+    ) -> "Dataset":
+        """Build a data set in memory from samples, after checking each of them."""
+        inputs, targets = as_channels(inputs), as_channels(targets)
+        return cls._held(checked_samples(samples, inputs, targets), inputs, targets, provenance)
+
+    @classmethod
+    def _held(
+        cls,
+        samples: Iterable[Sample],
+        inputs: tuple[Channel, ...],
+        targets: tuple[Channel, ...],
+        provenance: Mapping[str, Any] | None,
+    ) -> "Dataset":
+        """Keep samples that were checked before."""
+        held = tuple(samples)
+        if not held or not inputs:
+            raise ValueError(
+                "A data set needs at least one sample and one input channel; "
+                f"got {len(held)} samples and {len(inputs)} input channels."
+            )
+        return cls(samples=held, inputs=inputs, targets=targets, provenance=as_provenance(provenance))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Dataset":
+        """Open a file; samples are read when they are asked for.
+
+        The result can be sent to other processes, which then read the same file.
+
+        Raises:
+            ValueError: If the file is missing, truncated, foreign or of a newer format.
+        """
+        header, samples = read_dataset(path)
+        return cls(samples=samples, inputs=header.inputs, targets=header.targets, provenance=header.provenance)
+
+    def save(self, path: str | Path, *, compress: bool = False) -> None:
+        """Write one HDF5 file, which appears whole or not at all; an existing file is replaced at the very end.
+
+        Args:
+            path: The file.
+            compress: Shrink the file, by a fifth for rough fields and more for smooth ones; writing takes about six
+                times as long, reading twice.
+        """
+        header = Header(inputs=self.inputs, targets=self.targets, provenance=self.provenance)
+        write_samples(path, self, header, compress=compress)
+
+    def in_memory(self) -> "Dataset":
+        """Read all samples once, for repeated use; samples on the same points share one array."""
+        if not isinstance(self.samples, StoredSamples):
+            return self
+        on_geometry: dict[int, Sample] = {}
+        samples = []
+        for sample, geometry in zip(self.samples, self.samples.geometries.tolist(), strict=True):
+            first = on_geometry.setdefault(geometry, sample)
+            shared = {name: getattr(first, name) for name in ("points", "boundary", "cells", "weights")}
+            samples.append(replace(sample, **shared))
+        return replace(self, samples=tuple(samples))
+
+    def select(self, indices: Iterable[SupportsIndex]) -> "Dataset":
+        """Return these samples, in this order."""
+        chosen = [range(len(self))[index] for index in indices]
+        return self._pick(chosen, {"select": chosen})
+
+    def split(self, num_train: int, num_test: int | None = None, seed: int = 0) -> tuple["Dataset", "Dataset"]:
+        """Draw training and test samples at random, none in both.
+
+        For one seed, a larger ``num_train`` adds to the same training samples and leaves the test samples alone.
+
+        Args:
+            num_train: Number of training samples.
+            num_test: Number of test samples; all the others by default.
+            seed: Decides which; the same seed gives the same samples.
+        """
+        rest = len(self) - num_train
+        num_test = rest if num_test is None else num_test
+        if num_train < 1 or num_test < 1 or num_test > rest:
+            raise ValueError(
+                f"Cannot take {num_train} training and {num_test} test samples from {len(self)}; each needs at least "
+                f"one, and together they may not exceed {len(self)}."
+            )
+        order = np.random.default_rng(seed).permutation(len(self)).tolist()
+        step = {"num_train": num_train, "num_test": num_test, "seed": seed}
+        train = self._pick(order[:num_train], {"split": "train", **step})
+        test = self._pick(order[-num_test:], {"split": "test", **step})
+        return train, test
+
+    def subsample(self, num_points: int, seed: int = 0) -> "Dataset":
+        """Keep ``num_points`` points of each sample, drawn without replacement and anew for each sample.
+
+        Boundary flags stay with their points. Cells and quadrature weights are dropped: those of the full set of points
+        say nothing about a part of it.
+        """
+        fewest = int(np.argmin(self.num_points))
+        if not 1 <= num_points <= self.num_points[fewest]:
+            raise ValueError(
+                f"Cannot draw {num_points} points from every sample; sample {fewest} has "
+                f"{self.num_points[fewest]}, so ask for 1 to {self.num_points[fewest]}."
+            )
+        samples = tuple(
+            _keep(sample, draw_rows(sample.num_points, num_points, np.random.default_rng([seed, index])))
+            for index, sample in enumerate(self)
+        )
+        step = {"subsample": num_points, "seed": seed}
+        return replace(self, samples=samples, provenance=self._with_step(step))
+
+    def fingerprint(self) -> str:
+        """Return a hash of channels and samples: equal for equal content, wherever it is kept. Reads all samples."""
+        digest = hashlib.blake2b(digest_size=16)
+        digest.update(repr((self.inputs, self.targets, len(self))).encode())
+        for sample in self:
+            arrays = (sample.points, sample.inputs, sample.targets, sample.boundary, sample.cells, sample.weights)
+            for array in arrays:
+                digest.update(b"none" if array is None else repr((array.shape, array.dtype.str)).encode())
+                digest.update(b"" if array is None else np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates of a point."""
+        return self.samples.dim if isinstance(self.samples, StoredSamples) else self.samples[0].dim
+
+    @property
+    def num_points(self) -> Int[np.ndarray, " sample"]:
+        """Number of points of each sample."""
+        if isinstance(self.samples, StoredSamples):
+            return self.samples.num_points
+        return np.array([sample.num_points for sample in self.samples])
+
+    @property
+    def shares_points(self) -> bool:
+        """Whether all samples have the same points, in the same order."""
+        candidates = iter(self.samples.one_per_geometry() if isinstance(self.samples, StoredSamples) else self.samples)
+        first = next(candidates).points
+        return all(sample.points is first or np.array_equal(sample.points, first) for sample in candidates)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return iter(self.samples)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Dataset": ...
+    def __getitem__(self, index: SupportsIndex | slice) -> "Sample | Dataset":
+        if isinstance(index, slice):
+            return self.select(range(len(self))[index])
+        position = operator.index(index)
+        if not -len(self) <= position < len(self):
+            raise IndexError(f"There is no sample {position}; the data set has samples 0 to {len(self) - 1}.")
+        return self.samples[position]
+
+    def __repr__(self) -> str:
+        channels = (" ".join(map(str, channels)) or "nothing" for channels in (self.inputs, self.targets))
+        return f"Dataset({len(self)} samples in {self.dim}D: {' -> '.join(channels)})"
+
+    def _pick(self, indices: Sequence[int], step: dict[str, Any]) -> "Dataset":
+        if not indices:
+            raise ValueError(f"A data set needs at least one sample; none of the {len(self)} was selected.")
+        if isinstance(self.samples, StoredSamples):
+            samples: tuple[Sample, ...] | StoredSamples = self.samples.select(indices)
+        else:
+            samples = tuple(self.samples[index] for index in indices)
+        return replace(self, samples=samples, provenance=self._with_step(step))
+
+    def _with_step(self, step: dict[str, Any]) -> dict[str, Any]:
+        return {**self.provenance, "steps": [*self.provenance.get("steps", []), step]}
+
+
+def _one_each(values: Any, ndim_of_one: int | None, count: int, what: str) -> list[Any]:
+    """Return one entry per sample; an array with the axes of a single entry is shared by all."""
+    if values is None:
+        return [None] * count
+    if ndim_of_one is not None and getattr(values, "ndim", None) == ndim_of_one:
+        shared = np.asarray(values)
+        # Converted once, so that all samples refer to one array.
+        return [shared.astype(np.float64, copy=False) if shared.dtype.kind == "f" else shared] * count
+    if len(values) != count:
+        raise ValueError(f"There are inputs for {count} samples and {what} for {len(values)}; they must agree.")
+    return list(values)
+
+
+def _named(channels: Sequence[str | Channel] | None, values: Any, role: str) -> tuple[Channel, ...]:
+    if channels is not None:
+        return as_channels(channels)
+    first = np.shape(values[0]) if len(values) else (0, 0)
+    width = first[1] if len(first) > 1 else 1
+    return as_channels([role] if width == 1 else [f"{role}_{column}" for column in range(width)])
+
+
+def _keep(sample: Sample, rows: Int[np.ndarray, " kept"]) -> Sample:
+    return Sample(
+        points=sample.points[rows],
+        inputs=sample.inputs[rows],
+        targets=sample.targets[rows],
+        boundary=None if sample.boundary is None else sample.boundary[rows],
+    )

@@ -1,0 +1,147 @@
+"""Read meshes of any format that meshio knows: point data as it is, cell data averaged onto the points."""
+
+import contextlib
+import io
+import re
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import meshio
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import sparse
+
+from gola.data.formats.case import Case
+from gola.data.formats.simplices import boundary_points, cut, measures
+
+_Block = tuple[str, Int[np.ndarray, "_cell _vertex"]]
+_UNUSABLE = "it holds no numbers, or is known on cells whose size we cannot tell"
+
+
+def read_mesh(path: Path) -> list[Case]:
+    """Read one mesh.
+
+    Points that no cell uses are dropped: mesh generators leave construction points behind. Cells are kept,
+    cut into simplices, if these reach all points.
+    """
+    mesh = _read(path)
+    blocks = _blocks(mesh)
+    used = _used_points(mesh, list(blocks.values()))
+    filling = _filling(mesh, blocks)
+    arrays = _cell_arrays(mesh, filling) | _point_arrays(mesh)
+    simplices = _simplices(list(filling.values()), used)
+    boundary = None
+    if simplices is not None:
+        simplices = (np.cumsum(used) - 1)[simplices]
+        boundary = boundary_points(list(filling.values()), len(used))[used]
+    return [
+        Case(
+            label=str(path),
+            points=np.asarray(mesh.points, dtype=np.float64)[used],
+            arrays={name: array[used] for name, array in arrays.items()},
+            unusable=dict.fromkeys({*mesh.point_data, *mesh.cell_data} - set(arrays), _UNUSABLE),
+            boundary=boundary,
+            cells=simplices,
+        )
+    ]
+
+
+def _read(path: Path) -> meshio.Mesh:
+    """Call meshio, which prints what went wrong and may exit the interpreter."""
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            mesh = meshio.read(path)
+    except (Exception, SystemExit) as error:  # its readers raise whatever a broken file leads them to
+        said = printed.getvalue() if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+        reason = re.sub(r"\s+", " ", said).strip() or "unknown error"
+        raise ValueError(f"{path} cannot be read as a mesh ({reason}).") from error
+    if len(mesh.points) == 0:
+        raise ValueError(f"{path} cannot be read as a mesh (it has no points).")
+    return mesh
+
+
+def _blocks(mesh: meshio.Mesh) -> dict[int, _Block]:
+    """Return the cells by their place in the file, without single vertices; none if there are polyhedra."""
+    if any(block.type.startswith("polyhedron") for block in mesh.cells):
+        return {}
+    return {
+        place: (block.type, np.asarray(block.data, dtype=np.int64))
+        for place, block in enumerate(mesh.cells)
+        if block.dim > 0 and len(block.data)
+    }
+
+
+def _filling(mesh: meshio.Mesh, blocks: dict[int, _Block]) -> dict[int, _Block]:
+    """Keep the cells of the highest dimension; meshes often hold the edges of their boundary besides."""
+    highest = max((mesh.cells[place].dim for place in blocks), default=0)
+    return {place: block for place, block in blocks.items() if mesh.cells[place].dim == highest}
+
+
+def _used_points(mesh: meshio.Mesh, blocks: Sequence[_Block]) -> Bool[np.ndarray, " point"]:
+    used = np.full(len(mesh.points), not blocks)
+    for _, cells in blocks:
+        used[cells] = True
+    return used
+
+
+def _simplices(blocks: Sequence[_Block], used: Bool[np.ndarray, " point"]) -> Int[np.ndarray, "simplex corner"] | None:
+    pieces = [cut(kind, cells) for kind, cells in blocks]
+    known = [piece.reshape(-1, piece.shape[-1]) for piece in pieces if piece is not None]
+    if not known or len(known) < len(blocks):
+        return None
+    simplices = np.concatenate(known)
+    reached = np.zeros(len(used), dtype=bool)
+    reached[simplices] = True
+    return simplices if (reached == used).all() else None
+
+
+def _point_arrays(mesh: meshio.Mesh) -> dict[str, Float[np.ndarray, "point *component"]]:
+    return {name: _in_a_row(array) for name, array in mesh.point_data.items() if _is_numeric(array)}
+
+
+def _cell_arrays(mesh: meshio.Mesh, filling: dict[int, _Block]) -> dict[str, Float[np.ndarray, "point *component"]]:
+    if not mesh.cell_data or not filling:
+        return {}
+    average = _averaging(np.asarray(mesh.points, dtype=np.float64), list(filling.values()))
+    untouched = np.diff(average.indptr) == 0
+    arrays = {}
+    for name, parts in mesh.cell_data.items():
+        ours = [np.asarray(parts[place]) for place in filling]
+        if all(map(_is_numeric, ours)):
+            arrays[name] = average @ _in_a_row(np.concatenate(ours))
+            arrays[name][untouched] = np.nan  # reported if the channel is chosen
+    return arrays
+
+
+def _averaging(points: Float[np.ndarray, "point dim"], blocks: Sequence[_Block]) -> sparse.csr_array:
+    r"""Return the matrix that moves cell data to points, :math:`v_i = \sum_{c \ni i} |c| v_c / \sum_{c \ni i} |c|`.
+
+    The row of a point of no measurable cell is empty.
+    """
+    receivers, senders, sizes = [], [], []
+    start = 0
+    for kind, cells in blocks:
+        simplices = cut(kind, cells)
+        size = np.zeros(len(cells)) if simplices is None else measures(points, simplices).sum(axis=1)
+        receivers.append(cells.ravel())
+        senders.append(np.repeat(np.arange(start, start + len(cells)), cells.shape[1]))
+        sizes.append(np.repeat(size, cells.shape[1]))
+        start += len(cells)
+    indices = np.concatenate(receivers), np.concatenate(senders)
+    matrix = sparse.csr_array((np.concatenate(sizes), indices), shape=(len(points), start))
+    matrix.eliminate_zeros()
+    totals = matrix.sum(axis=1)
+    return sparse.csr_array(sparse.diags_array(1.0 / np.where(totals > 0, totals, 1.0)) @ matrix)
+
+
+def _is_numeric(array: np.ndarray) -> bool:
+    return array.dtype.kind in "fuib"
+
+
+def _in_a_row(array: np.ndarray) -> Float[np.ndarray, "entry *component"]:
+    """Return floats, with the components of tensors side by side."""
+    floats = array.astype(np.float64)
+    return floats if floats.ndim <= 2 else floats.reshape(len(floats), -1)

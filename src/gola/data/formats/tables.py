@@ -1,0 +1,176 @@
+"""Read point clouds without cells: NumPy archives and tables of text."""
+
+import csv
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from gola.data.formats.case import Case
+from gola.data.sample import Channel
+
+_COORDINATES = (("x", "y", "z"), ("points:0", "points:1", "points:2"), ("points_0", "points_1", "points_2"))
+"""How tables name coordinates, in small letters; the last two are ParaView's."""
+_RESERVED = ("points", "cells", "boundary", "weights")
+
+
+def read_npz(path: Path) -> list[Case]:
+    """Read a NumPy archive with the array ``points`` and one array per channel.
+
+    Points have shape (points, dim) or, for S samples with points of their own, (S, points, dim). Other arrays
+    are (points,) or (points, components), the same for all samples; (S, points) or (S, points, components); a
+    single number; or S numbers, one per sample. ``cells``, ``boundary`` and ``weights`` are optional.
+    """
+    stored = _load_npz(path)
+    if "points" not in stored or stored["points"].ndim not in (2, 3):
+        raise ValueError(
+            f"{path} needs an array `points` of shape (points, dim) or (samples, points, dim); "
+            f"it has {', '.join(f'{name} {array.shape}' for name, array in stored.items()) or 'nothing'}."
+        )
+    points = stored["points"]
+    num_points = points.shape[-2]
+    num_samples = _num_samples(stored, num_points)
+    spread, unusable = {}, {}
+    for name, array in stored.items():
+        if name not in ("points", "cells"):
+            try:
+                spread[name] = _spread(array, num_samples, num_points)
+            except ValueError as error:
+                unusable[name] = str(error)
+    if broken := unusable.keys() & _RESERVED:
+        raise ValueError(f"{path}: {broken.pop()!r} {unusable.popitem()[1]}.")
+    return [
+        Case(
+            label=str(path) if num_samples == 1 else f"{path}[{sample}]",
+            points=np.asarray(points if points.ndim == 2 else points[sample], dtype=np.float64),
+            arrays={name: array[sample].astype(np.float64) for name, array in spread.items() if name not in _RESERVED},
+            unusable=unusable,
+            boundary=spread["boundary"][sample].astype(bool) if "boundary" in spread else None,
+            cells=_cells(stored.get("cells"), sample),
+            weights=spread["weights"][sample].astype(np.float64) if "weights" in spread else None,
+        )
+        for sample in range(num_samples)
+    ]
+
+
+def read_table(path: Path) -> list[Case]:
+    """Read a table with one row per point, a first line that names the columns, and coordinates x, y, z."""
+    names, delimiter, skipped = _table_header(path)
+    body = _table_body(path, delimiter, skipped)
+    if body.shape[1] != len(names):
+        raise ValueError(f"{path} names {len(names)} columns in its first line and has {body.shape[1]} below.")
+    channels = [Channel.parse(name) for name in names]
+    names = [channel.name for channel in channels]
+    columns = dict(zip(names, body.T, strict=True))
+    if len(columns) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{path} has two columns named {repeated!r}; rename one.")
+    coordinates = _coordinate_columns(names, path)
+    return [
+        Case(
+            label=str(path),
+            points=np.stack([columns.pop(name) for name in coordinates], axis=1),
+            arrays=columns,
+            units={channel.name: channel.unit for channel in channels},
+        )
+    ]
+
+
+def _load_npz(path: Path) -> dict[str, np.ndarray]:
+    try:
+        # Opened here, because NumPy forgets to close a file that turns out to be broken.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is not a NumPy archive of plain arrays ({error}).") from error
+
+
+def _num_samples(stored: dict[str, np.ndarray], num_points: int) -> int:
+    """Tell how many samples the arrays stack: from the points, else from any array that leaves no doubt."""
+    if stored["points"].ndim == 3:
+        return len(stored["points"])
+    for name, array in stored.items():
+        three_axes = array.ndim == 3 and array.shape[1] == num_points and name != "cells"
+        two_axes = (
+            array.ndim == 2 and array.shape[1] == num_points != array.shape[0] and name not in ("points", "cells")
+        )
+        if three_axes or two_axes:
+            return len(array)
+    return 1
+
+
+def _spread(array: np.ndarray, num_samples: int, num_points: int) -> np.ndarray:
+    """Return an array with a leading sample axis and a point axis."""
+    if array.dtype.kind not in "fuib":
+        raise ValueError(f"it holds {array.dtype}, not numbers")
+    full = (num_samples, num_points)
+    readings = []
+    if array.shape[:2] == full and array.ndim <= 3:
+        readings.append(array)
+    if array.shape[:1] == (num_points,) and array.ndim <= 2:
+        readings.append(np.broadcast_to(array, (num_samples, *array.shape)))
+    if array.ndim == 0 or array.shape == (num_samples,):
+        readings.append(np.broadcast_to(array.reshape(-1, 1), full))
+    if len(readings) != 1 and not (num_samples == 1 and readings):
+        why = "fits in more than one way" if readings else "does not fit"
+        raise ValueError(
+            f"its shape {array.shape} {why} {num_samples} samples of {num_points} points; "
+            "give it the shape (samples, points, components)"
+        )
+    return readings[0]
+
+
+def _cells(stored: np.ndarray | None, sample: int) -> Any:
+    return stored if stored is None or stored.ndim == 2 else stored[sample]
+
+
+def _table_header(path: Path) -> tuple[list[str], str, int]:
+    """Return the names of the columns, what separates them, and where the rows begin."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            lines = [next(file, "") for _ in range(100)]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read as text ({error}).") from error
+    place = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if place is None:
+        raise ValueError(f"{path} is empty; it needs a first line that names the columns, for instance `x,y,k,T`.")
+    line = lines[place].strip().removeprefix("#")  # NumPy's savetxt writes its header as a comment
+    delimiter = max(",;\t", key=line.count)
+    names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+    if all(_is_number(name) for name in names):
+        raise ValueError(f"{path} begins with numbers; it needs a first line that names the columns, like `x,y,k,T`.")
+    return names, delimiter, place + 1
+
+
+def _table_body(path: Path, delimiter: str, skipped: int) -> Float[np.ndarray, "row column"]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # "no data", which is told below
+            body: np.ndarray = np.loadtxt(
+                path, delimiter=delimiter, skiprows=skipped, ndmin=2, encoding="utf-8-sig", quotechar='"'
+            )
+    except ValueError as error:
+        raise ValueError(f"{path} is not a table of numbers ({error}).") from error
+    if body.size == 0:
+        raise ValueError(f"{path} names its columns but has no rows.")
+    return body
+
+
+def _coordinate_columns(names: list[str], path: Path) -> list[str]:
+    by_small_letters = {name.lower(): name for name in names}
+    for axes in _COORDINATES:
+        if axes[0] in by_small_letters:
+            count = next((k for k, axis in enumerate(axes) if axis not in by_small_letters), 3)
+            return [by_small_letters[axis] for axis in axes[:count]]
+    raise ValueError(f"{path} needs coordinate columns x, y (and z in 3D); it has {', '.join(names)}.")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,267 @@
+"""Read samples from an HDF5 file when they are asked for, and no earlier."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from jaxtyping import Int
+
+from gola.data.sample import Channel, Sample
+from gola.data.storage import layout
+from gola.data.storage.layout import Header
+
+_Arrays = dict[str, h5py.Dataset]
+_Geometry = dict[str, np.ndarray | None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StoredSamples:
+    """Samples of a file, or a selection of them.
+
+    No file handle is kept: the file is opened for each access (0.2 ms). So an object of this class can be sent to other
+    processes, survives a fork, and never holds a file open that the user wants to move or replace.
+
+    Attributes:
+        path: The file.
+        stamp: Its size and time of change when it was first read; a file that changed since is refused.
+        dim: Number of coordinates of a point.
+        geometries: Which geometry each selected sample lies on.
+        starts: The first row of each selected sample among the inputs and targets.
+        offsets: Geometry g has the rows ``offsets[g]`` to ``offsets[g + 1]`` of the points.
+        cell_offsets: The same for the cells.
+    """
+
+    path: Path
+    stamp: tuple[int, int]
+    dim: int
+    geometries: Int[np.ndarray, " sample"]
+    starts: Int[np.ndarray, " sample"]
+    offsets: Int[np.ndarray, " geometry_plus_one"]
+    cell_offsets: Int[np.ndarray, " geometry_plus_one"] | None
+
+    @property
+    def num_points(self) -> Int[np.ndarray, " sample"]:
+        """Number of points of each sample."""
+        counts: np.ndarray = np.diff(self.offsets)[self.geometries]
+        return counts
+
+    def select(self, indices: Sequence[int]) -> "StoredSamples":
+        """Return these samples, in this order."""
+        chosen = np.asarray(indices, dtype=np.int64)
+        return replace(self, geometries=self.geometries[chosen], starts=self.starts[chosen])
+
+    def one_per_geometry(self) -> "StoredSamples":
+        """Return the first sample of each geometry: all the points there are, without repetition."""
+        return self.select(np.sort(np.unique(self.geometries, return_index=True)[1]).tolist())
+
+    def __len__(self) -> int:
+        return len(self.geometries)
+
+    def __getitem__(self, index: int) -> Sample:
+        position = range(len(self))[index]
+        with self._arrays() as arrays:
+            return self._read_sample(arrays, position, self._read_geometry(arrays, position))
+
+    def __iter__(self) -> Iterator[Sample]:
+        """Read the samples in turn; neighbours on the same geometry share its arrays."""
+        with self._arrays() as arrays:
+            geometry: _Geometry = {}
+            for position in range(len(self)):
+                if position == 0 or self.geometries[position] != self.geometries[position - 1]:
+                    geometry = self._read_geometry(arrays, position)
+                yield self._read_sample(arrays, position, geometry)
+
+    @contextmanager
+    def _arrays(self) -> Iterator[_Arrays]:
+        """Open the file; looking its arrays up once makes reading many small samples several times faster."""
+        with _opened(self.path) as file:
+            if _stamp(self.path) != self.stamp:
+                raise ValueError(f"{self.path} was changed after it was loaded; load it again.")
+            yield {name: file[name] for name in layout.ARRAYS if name in file}
+
+    def _read_geometry(self, arrays: _Arrays, position: int) -> _Geometry:
+        geometry = self.geometries[position]
+        rows = slice(*self.offsets[geometry : geometry + 2])
+        cells = None
+        if self.cell_offsets is not None:
+            cells = _rows(arrays, layout.CELLS, slice(*self.cell_offsets[geometry : geometry + 2]), np.int64)
+        return {
+            "points": _rows(arrays, layout.POINTS, rows, np.float64),
+            "boundary": _rows(arrays, layout.BOUNDARY, rows, np.bool_),
+            "weights": _rows(arrays, layout.WEIGHTS, rows, np.float64),
+            "cells": cells,
+        }
+
+    def _read_sample(self, arrays: _Arrays, position: int, geometry: _Geometry) -> Sample:
+        start = self.starts[position]
+        rows = slice(start, start + len(geometry["points"]))  # type: ignore[arg-type]  # points are never None
+        inputs = _rows(arrays, layout.INPUTS, rows, np.float64)
+        targets = _rows(arrays, layout.TARGETS, rows, np.float64)
+        if targets is None:
+            targets = np.empty((len(inputs), 0))  # type: ignore[arg-type]  # checked when the file was first read
+        return Sample(inputs=inputs, targets=targets, **geometry)  # type: ignore[arg-type]
+
+
+def read_dataset(path: str | Path) -> tuple[Header, StoredSamples]:
+    """Read what a file says about itself, check that it is whole, and leave the samples for later."""
+    path = Path(path).absolute()
+    with _opened(path) as file:
+        _require_format(file, path)
+        _require_datasets(file, path)
+        header = Header(
+            inputs=_channels(file, layout.INPUTS, path),
+            targets=_channels(file, layout.TARGETS, path) if layout.TARGETS in file else (),
+            provenance=_provenance(file, path),
+        )
+        samples = _index(file, path)
+    return header, samples
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[h5py.File]:
+    if not path.is_file():
+        raise ValueError(f"{path} is not a file; check the name, or make it with `gola generate` or `gola import`.")
+    try:
+        # Files are replaced as a whole, never changed in place, so locks protect nothing; and they fail on many
+        # network disks.
+        with h5py.File(path, "r", locking=False) as file:
+            yield file
+    except (OSError, RuntimeError, KeyError) as error:
+        raise ValueError(f"{path} cannot be read: {_diagnosis(path, error)}.") from error
+
+
+def _diagnosis(path: Path, error: Exception) -> str:
+    if not os.access(path, os.R_OK):
+        return "permission denied"
+    if not h5py.is_hdf5(path):
+        return "it is not an HDF5 file; bring other formats in with `gola import`"
+    if "truncated" in str(error):
+        return "it is truncated, perhaps by an interrupted copy; copy or generate it again"
+    return f"it is damaged ({' '.join(str(error).split())}); copy or generate it again"
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _require_format(file: h5py.File, path: Path) -> None:
+    if file.attrs.get("format") != layout.FORMAT:
+        raise ValueError(
+            f"{path} is an HDF5 file, but not a gola data set (its attribute `format` is not {layout.FORMAT!r}); "
+            "see docs/data-format.md for how to write one."
+        )
+    version = file.attrs.get("version")
+    if not isinstance(version, int | np.integer) or version < 1:
+        raise ValueError(f"{path} has no valid attribute `version`; write the whole number {layout.VERSION} there.")
+    if version > layout.VERSION:
+        raise ValueError(
+            f"{path} has format version {version}, and this gola reads up to {layout.VERSION}; upgrade gola to read it."
+        )
+
+
+def _require_datasets(file: h5py.File, path: Path) -> None:
+    expected = {layout.GEOMETRY_OFFSETS: 1, layout.POINTS: 2, layout.INPUTS: 2}
+    optional = {
+        layout.TARGETS: 2, layout.BOUNDARY: 1, layout.WEIGHTS: 1, layout.CELLS: 2, layout.SAMPLE_GEOMETRY: 1
+    }  # fmt: skip
+    for name, ndim in (expected | optional).items():
+        if name not in file and name in expected:
+            raise ValueError(f"{path} lacks the array {name!r}; see docs/data-format.md, or generate it again.")
+        array = file.get(name)
+        if array is not None and not (isinstance(array, h5py.Dataset) and array.ndim == ndim):
+            raise ValueError(f"{path}: {name!r} must be an array with {ndim} axes; see docs/data-format.md.")
+        if array is not None and array.dtype.kind not in "fuib":
+            raise ValueError(f"{path}: {name!r} must hold numbers; it holds {array.dtype}.")
+    if file[layout.POINTS].shape[1] not in (1, 2, 3):
+        raise ValueError(
+            f"{path}: {layout.POINTS!r} must have 1, 2 or 3 columns; it has {file[layout.POINTS].shape[1]}."
+        )
+
+
+def _channels(file: h5py.File, name: str, path: Path) -> tuple[Channel, ...]:
+    array = file[name]
+    names = [str(text) for text in np.atleast_1d(array.attrs.get("names", []))]
+    units = [str(text) for text in np.atleast_1d(array.attrs.get("units", [""] * len(names)))]
+    if not len(names) == len(units) == array.shape[1]:
+        raise ValueError(
+            f"{path}: {name!r} has {array.shape[1]} columns, {len(names)} names and {len(units)} units; its attributes "
+            "`names` and `units` need one text per column."
+        )
+    return tuple(Channel(name=name, unit=unit) for name, unit in zip(names, units, strict=True))
+
+
+def _provenance(file: h5py.File, path: Path) -> dict[str, Any]:
+    if layout.PROVENANCE not in file:
+        return {}
+    try:
+        provenance = json.loads(file[layout.PROVENANCE].asstr()[()])
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: `provenance` must be a text in JSON ({error}).") from error
+    if not isinstance(provenance, dict):
+        raise ValueError(f"{path}: `provenance` must be a JSON object; got {type(provenance).__name__}.")
+    return provenance
+
+
+def _index(file: h5py.File, path: Path) -> StoredSamples:
+    """Work out where each sample lies, and check that the arrays have the lengths that this needs."""
+    offsets = _offsets(file, layout.GEOMETRY_OFFSETS, len(file[layout.POINTS]), path)
+    lengths = np.diff(offsets)
+    if not (lengths > 0).all():
+        raise ValueError(f"{path}: geometry {int(np.argmin(lengths))} has no points; leave it out.")
+    num_rows = len(file[layout.INPUTS])
+    geometries = _geometries(file, lengths, num_rows, path)
+    ends = np.cumsum(lengths[geometries])
+    needed = {layout.INPUTS: int(ends[-1]), layout.TARGETS: int(ends[-1])}
+    needed |= {layout.BOUNDARY: int(offsets[-1]), layout.WEIGHTS: int(offsets[-1])}
+    for name, rows in needed.items():
+        if name in file and len(file[name]) != rows:
+            raise ValueError(f"{path}: {name!r} has {len(file[name])} rows where the points ask for {rows}.")
+    cell_offsets = None
+    if layout.CELLS in file:
+        cell_offsets = _offsets(file, layout.CELL_OFFSETS, len(file[layout.CELLS]), path)
+        if len(cell_offsets) != len(offsets):
+            raise ValueError(f"{path}: {layout.CELL_OFFSETS!r} must be as long as {layout.GEOMETRY_OFFSETS!r}.")
+    return StoredSamples(
+        path=path,
+        stamp=_stamp(path),
+        dim=file[layout.POINTS].shape[1],
+        geometries=geometries,
+        starts=ends - lengths[geometries],
+        offsets=offsets,
+        cell_offsets=cell_offsets,
+    )
+
+
+def _offsets(file: h5py.File, name: str, end: int, path: Path) -> Int[np.ndarray, " geometry_plus_one"]:
+    if name not in file:
+        raise ValueError(f"{path} lacks the array {name!r}; see docs/data-format.md.")
+    offsets = np.asarray(file[name][()], dtype=np.int64)
+    if len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != end or (np.diff(offsets) < 0).any():
+        raise ValueError(f"{path}: {name!r} must rise from 0 to {end}, the number of rows it divides.")
+    return offsets
+
+
+def _geometries(
+    file: h5py.File, lengths: Int[np.ndarray, " geometry"], num_rows: int, path: Path
+) -> Int[np.ndarray, " sample"]:
+    """Return the geometry of each sample: as stored, or one for all, or one each."""
+    if layout.SAMPLE_GEOMETRY in file:
+        geometries = np.asarray(file[layout.SAMPLE_GEOMETRY][()], dtype=np.int64)
+        if len(geometries) == 0 or geometries.min() < 0 or geometries.max() >= len(lengths):
+            raise ValueError(f"{path}: {layout.SAMPLE_GEOMETRY!r} must hold numbers from 0 to {len(lengths) - 1}.")
+        return geometries
+    if len(lengths) == 1 and num_rows >= lengths[0]:
+        return np.zeros(num_rows // int(lengths[0]), dtype=np.int64)
+    return np.arange(len(lengths))
+
+
+def _rows(arrays: _Arrays, name: str, rows: slice, dtype: type) -> np.ndarray | None:
+    """Return rows of an array as this type, or None where the file does not have it."""
+    return arrays[name][rows].astype(dtype, copy=False) if name in arrays else None

@@ -1,0 +1,190 @@
+"""Checks on samples as they enter a data set: every mistake is named by sample, channel and row."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from gola.data.sample import Channel, Sample
+
+_OPTIONAL = ("boundary", "cells", "weights")
+
+
+def as_channels(channels: Sequence[str | Channel]) -> tuple[Channel, ...]:
+    """Turn names into channels, and refuse a name that comes twice."""
+    named = tuple(channel if isinstance(channel, Channel) else Channel(name=channel) for channel in channels)
+    names = [channel.name for channel in named]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"Channel names must differ; {repeated[0]!r} comes {names.count(repeated[0])} times.")
+    if "" in names:
+        raise ValueError(f"A channel needs a name; channel {names.index('')} of {len(names)} has none.")
+    return named
+
+
+def checked_samples(
+    samples: Iterable[Sample], inputs: Sequence[Channel], targets: Sequence[Channel]
+) -> Iterator[Sample]:
+    """Pass samples on one by one, each checked by itself and against the first.
+
+    They are read once, so a generator may be larger than memory.
+    """
+    labelled = ((sample, f"Sample {index}") for index, sample in enumerate(samples))
+    return alike(
+        (
+            checked_sample(
+                sample.points,
+                sample.inputs,
+                sample.targets,
+                boundary=sample.boundary,
+                cells=sample.cells,
+                weights=sample.weights,
+                inputs=inputs,
+                targets=targets,
+                label=label,
+            ),
+            label,
+        )
+        for sample, label in labelled
+    )
+
+
+def alike(labelled_samples: Iterable[tuple[Sample, str]]) -> Iterator[Sample]:
+    """Pass samples on one by one as long as they agree with the first in what the set has in common."""
+    first = None
+    for sample, label in labelled_samples:
+        first = first or sample
+        _require_alike(sample, first, label)
+        yield sample
+
+
+def checked_sample(
+    points: Any,
+    input_values: Any,
+    target_values: Any,
+    *,
+    inputs: Sequence[Channel],
+    targets: Sequence[Channel],
+    boundary: Any = None,
+    cells: Any = None,
+    weights: Any = None,
+    label: str,
+) -> Sample:
+    """Build a float64 sample from array-likes, or say what is wrong with them.
+
+    Arrays that have the right type already are not copied.
+    """
+    points = _points(points, label)
+    return Sample(
+        points=points,
+        inputs=_values(input_values, "input", inputs, len(points), label),
+        targets=_values(target_values, "target", targets, len(points), label),
+        boundary=None if boundary is None else _boundary(boundary, len(points), label),
+        cells=None if cells is None else _cells(cells, points, label),
+        weights=None if weights is None else _weights(weights, len(points), label),
+    )
+
+
+def _points(array: Any, label: str) -> Float[np.ndarray, "point dim"]:
+    points = _numbers(array, "points", label)
+    if points.ndim != 2 or points.shape[1] not in (1, 2, 3):
+        raise ValueError(f"{label}: points must have shape (points, 1, 2 or 3 coordinates); got {points.shape}.")
+    if len(points) == 0:
+        raise ValueError(f"{label} has no points; leave it out.")
+    _require_finite(points, tuple(f"coordinate {'xyz'[axis]}" for axis in range(points.shape[1])), label)
+    return points
+
+
+def _values(
+    array: Any, role: str, channels: Sequence[Channel], num_points: int, label: str
+) -> Float[np.ndarray, "point channel"]:
+    """Return values as one column per channel; a plain vector is one channel."""
+    values = _numbers(array, f"{role}s", label)
+    if values.ndim == 1:
+        values = values[:, None]
+    if values.ndim != 2 or len(values) != num_points:
+        raise ValueError(
+            f"{label}: {role}s must have one row for each of the {num_points} points and one column per channel; "
+            f"got shape {np.shape(array)}."
+        )
+    if values.shape[1] != len(channels):
+        names = ", ".join(channel.name for channel in channels) or "none"
+        raise ValueError(f"{label} has {values.shape[1]} {role} channels; the data set has {len(channels)} ({names}).")
+    _require_finite(values, tuple(f"{role} channel {channel.name!r}" for channel in channels), label)
+    return values
+
+
+def _boundary(array: Any, num_points: int, label: str) -> Bool[np.ndarray, " point"]:
+    boundary = np.asarray(array)
+    if boundary.dtype.kind not in "bui" or not np.isin(boundary, (0, 1)).all():
+        raise ValueError(f"{label}: boundary must hold True or False for each point; got {boundary.dtype} values.")
+    _require_one_per_point(boundary, "boundary", num_points, label)
+    return boundary.astype(bool, copy=False)
+
+
+def _weights(array: Any, num_points: int, label: str) -> Float[np.ndarray, " point"]:
+    weights = _numbers(array, "weights", label)
+    _require_one_per_point(weights, "weights", num_points, label)
+    _require_finite(weights[:, None], ("weights",), label)
+    return weights
+
+
+def _cells(array: Any, points: Float[np.ndarray, "point dim"], label: str) -> Int[np.ndarray, "cell vertex"]:
+    cells = np.asarray(array)
+    most = points.shape[1] + 1
+    if cells.ndim != 2 or cells.dtype.kind not in "ui" or not 2 <= cells.shape[1] <= most:
+        raise ValueError(
+            f"{label}: cells must be whole numbers of shape (cells, 2 to {most} vertices) for points in "
+            f"{points.shape[1]} dimensions; got {cells.dtype} of shape {cells.shape}."
+        )
+    outside = np.argwhere((cells < 0) | (cells >= len(points)))
+    if len(outside):
+        row, column = outside[0]
+        raise ValueError(
+            f"{label}: cell {row} refers to point {cells[row, column]}, but the points are numbered 0 to "
+            f"{len(points) - 1}."
+        )
+    return cells.astype(np.int64, copy=False)
+
+
+def _numbers(array: Any, what: str, label: str) -> Float[np.ndarray, "..."]:
+    try:
+        numbers = np.asarray(array)
+    except ValueError as error:  # nested lists of differing lengths
+        raise ValueError(f"{label}: {what} is not a rectangular array of numbers ({error}).") from error
+    if numbers.dtype.kind == "c":
+        raise ValueError(f"{label}: {what} is complex; store real and imaginary part as two channels.")
+    if numbers.dtype.kind not in "fuib":
+        raise ValueError(f"{label}: {what} must be numbers; got an array of {numbers.dtype}.")
+    return numbers.astype(np.float64, copy=False)
+
+
+def _require_finite(values: Float[np.ndarray, "row column"], names: Sequence[str], label: str) -> None:
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    row, column = np.argwhere(~finite)[0]
+    count = int((~finite[:, column]).sum())
+    raise ValueError(
+        f"{label}, {names[column]}, row {row} is {values[row, column]} ({count} of {len(values)} rows are not finite "
+        "numbers); repair or leave out this sample."
+    )
+
+
+def _require_one_per_point(array: np.ndarray, name: str, num_points: int, label: str) -> None:
+    if array.shape != (num_points,):
+        raise ValueError(f"{label}: {name} must have shape ({num_points},), one per point; got {array.shape}.")
+
+
+def _require_alike(sample: Sample, first: Sample, label: str) -> None:
+    if sample.dim != first.dim:
+        raise ValueError(f"{label} has points in {sample.dim} dimensions, the first sample in {first.dim}.")
+    for name in _OPTIONAL:
+        if (getattr(sample, name) is None) != (getattr(first, name) is None):
+            has, lacks = (label, "the first sample") if getattr(first, name) is None else ("the first sample", label)
+            raise ValueError(f"{name} must be given for every sample or none: {has} has it, {lacks} has not.")
+    if sample.cells is not None and first.cells is not None and sample.cells.shape[1] != first.cells.shape[1]:
+        raise ValueError(
+            f"{label} has cells of {sample.cells.shape[1]} vertices, the first sample of {first.cells.shape[1]}."
+        )

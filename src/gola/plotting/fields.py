@@ -1,0 +1,129 @@
+"""Draw functions on scattered points, with holes kept open."""
+
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.tri import Triangulation
+from mpl_toolkits.mplot3d import Axes3D
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from scipy.spatial import Delaunay, QhullError
+
+from gola.data.sample import Channel, Sample
+from gola.plotting.style import FIELD_COLOURS, frame, house_style, new_figure
+
+# Without a mesh, a triangle with an edge this many times longer than usual around it bridges a hole.
+_BRIDGE = 3.0
+_PANELS_IN_A_ROW = 4
+
+
+def draw_sample(sample: Sample, inputs: tuple[Channel, ...], targets: tuple[Channel, ...], *, title: str) -> Figure:
+    """Draw every channel of a sample on its own points: in one row if they are few, else inputs above targets."""
+    rows = [
+        [(channel, sample.inputs[:, column]) for column, channel in enumerate(inputs)],
+        [(channel, sample.targets[:, column]) for column, channel in enumerate(targets)],
+    ]
+    if len(inputs) + len(targets) <= _PANELS_IN_A_ROW or not targets:
+        rows = [rows[0] + rows[1]]
+    with house_style():
+        num_columns = max(map(len, rows))
+        figure = new_figure(num_columns, len(rows), three_dimensional=sample.dim == 3)
+        panels = iter(list(figure.axes))
+        for row in rows:
+            for channel, values in row:
+                panel = next(panels)
+                draw_field(panel, sample, values)
+                frame(panel, str(channel))
+            for _ in range(num_columns - len(row)):
+                next(panels).remove()
+        figure.suptitle(title)
+        return figure
+
+
+def draw_field(
+    axes: Axes,
+    sample: Sample,
+    values: Float[np.ndarray, " point"],
+    *,
+    limits: tuple[float, float] | None = None,
+    colours: str = FIELD_COLOURS,
+) -> None:
+    """Draw values at the points of a sample as a surface of triangles, with a colour bar.
+
+    Args:
+        axes: The panel; a 3D one for points in space, whose outer surface is then drawn.
+        sample: Gives the points, and the mesh where there is one.
+        values: One number per point.
+        limits: Values at the ends of the colour scale; their own range by default.
+        colours: Name of the colour map.
+    """
+    scale = Normalize(*(limits or (float(values.min()), float(values.max()))))
+    if sample.dim == 3:
+        _draw_surface(axes, sample, values, scale, colours)
+    else:
+        _draw_triangles(axes, sample, values, scale, colours)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.colorbar(ScalarMappable(norm=scale, cmap=colours), ax=axes, shrink=0.8)
+
+
+def _draw_triangles(
+    axes: Axes, sample: Sample, values: Float[np.ndarray, " point"], scale: Normalize, colours: str
+) -> None:
+    points = sample.points
+    triangles = sample.cells if sample.cells is not None else triangulate(points)
+    if len(triangles) == 0:
+        axes.scatter(points[:, 0], points[:, 1], c=values, norm=scale, cmap=colours)
+        return
+    surface = Triangulation(points[:, 0], points[:, 1], triangles)
+    # A smooth surface of so many small triangles would make a vector picture of many megabytes.
+    axes.tripcolor(surface, values, shading="gouraud", norm=scale, cmap=colours, rasterized=True)
+
+
+def triangulate(points: Float[np.ndarray, "point 2"]) -> Int[np.ndarray, "triangle 3"]:
+    """Connect points to triangles, leaving out those that bridge a hole or a concave part of the outline."""
+    try:
+        triangles = Delaunay(points).simplices
+    except (QhullError, ValueError):  # fewer than three points, or all on one line
+        return np.empty((0, 3), dtype=np.int64)
+    return triangles[~_bridging(points, triangles)]
+
+
+def _bridging(
+    points: Float[np.ndarray, "point 2"], triangles: Int[np.ndarray, "triangle 3"]
+) -> Bool[np.ndarray, " triangle"]:
+    """Flag triangles that are much larger than those that their corners usually belong to."""
+    edges = np.stack([points[triangles[:, a]] - points[triangles[:, b]] for a, b in combinations(range(3), 2)])
+    longest = np.linalg.norm(edges, axis=2).max(axis=0)
+    corners = triangles.ravel()
+    order = np.argsort(corners, kind="stable")
+    sizes = np.split(np.repeat(longest, 3)[order], np.cumsum(np.bincount(corners, minlength=len(points)))[:-1])
+    usual = np.array([np.median(around) if len(around) else np.inf for around in sizes])
+    return longest > _BRIDGE * usual[triangles].min(axis=1)
+
+
+def _draw_surface(
+    axes: Axes, sample: Sample, values: Float[np.ndarray, " point"], scale: Normalize, colours: str
+) -> None:
+    assert isinstance(axes, Axes3D)
+    x, y, z = sample.points.T
+    if sample.cells is None:
+        axes.scatter(x, y, z, c=values, s=6, norm=scale, cmap=colours)
+    else:
+        faces = outer_faces(sample.cells)
+        shades = ScalarMappable(norm=scale, cmap=colours).to_rgba(values[faces].mean(axis=1))
+        axes.add_collection3d(
+            Poly3DCollection(list(sample.points[faces]), facecolors=shades, edgecolors=shades, linewidths=0.2)
+        )
+        axes.auto_scale_xyz(x, y, z)
+
+
+def outer_faces(cells: Int[np.ndarray, "cell 4"]) -> Int[np.ndarray, "face 3"]:
+    """Return the triangles that belong to one tetrahedron only: the surface of the body."""
+    faces = np.concatenate([cells[:, list(corners)] for corners in combinations(range(4), 3)])
+    _, first, counts = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    return faces[first[counts == 1]]
