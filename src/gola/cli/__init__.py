@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from gola.cli import data, demo, problems
+from gola.cli import data, demo, operators, problems
 from gola.cli.console import errors
 
 app = typer.Typer(
@@ -18,6 +18,8 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command("problems")(problems.list_problems)
 app.command("generate")(problems.generate_data)
+app.command("operators")(operators.list_operators)
+app.command("info")(operators.describe_operator)
 app.command("import")(data.import_data)
 app.command("export")(data.export_data)
 app.command("inspect")(data.inspect_data)

@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import cKDTree
 
-# Points that a query listens to, for each coordinate: 16 in 2D. More gain little: 24 are 5 % more accurate.
+# Points that a query listens to, for each coordinate: 16 in 2D. There 24 were 1 to 30 % more accurate on the paper's
+# input fields, for systems of about three times the work.
 _NEAREST_PER_AXIS = 8
 # Keeps the system solvable where the points nearest to a query lie on a line, or on a plane in 3D.
 _FLATNESS = 1e-12

@@ -1,0 +1,175 @@
+"""A training step of GOLA: against library layers, over the number of points, and against the machine."""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import psutil
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+
+from benchmarks.geometric import LibraryGola, edge_attributes, edges_of
+from benchmarks.timing import alternate, seconds
+from gola.data.cloud import Cloud
+from gola.graph import radius_for
+from gola.operators import Gola
+
+NUM_SAMPLES, NUM_POINTS, RADIUS = 4, 1000, 0.1
+NUM_NEIGHBOURS = 16
+SIZES = (1_000, 4_000, 16_000, 64_000)
+PLOT = Path("results/scaling.png")
+
+
+def measure() -> dict[str, float]:
+    """Measure everything that a training step is judged by."""
+    return _against_library_layers() | _scaling() | _million_points() | _against_the_machine()
+
+
+def _against_library_layers() -> dict[str, float]:
+    ours, theirs = _our_step(), _library_step()
+    gap = float((ours.predict() - theirs.predict()).detach().abs().max() / ours.predict().detach().abs().max())
+    if gap > 1e-4:
+        raise RuntimeError(f"The two networks differ by {gap:.2g} of the largest value; they must compute the same.")
+    times = alternate({"gola": ours.step, "library": theirs.step}, repeats=3)
+    memory = {side: _peak_bytes(side) for side in ("gola", "library")}
+    return {
+        "paper_step_seconds": times["gola"],
+        "paper_step_library_seconds": times["library"],
+        "paper_step_speedup": times["library"] / times["gola"],
+        "paper_step_output_gap": gap,
+        "paper_step_memory_ratio": memory["gola"] / memory["library"],
+        "paper_step_gib": memory["gola"] / 2**30,
+        "paper_step_library_gib": memory["library"] / 2**30,
+    }
+
+
+class _Step:
+    """A network, its optimiser and the clouds it trains on."""
+
+    def __init__(self, predict: Callable[[], Tensor], network: torch.nn.Module) -> None:
+        self.predict = predict
+        self._optimiser = torch.optim.AdamW(network.parameters(), lr=1e-6)
+
+    def step(self) -> None:
+        """Forward, backward, optimiser."""
+        self._optimiser.zero_grad()
+        self.predict().square().mean().backward()
+        self._optimiser.step()
+
+
+def _clouds() -> Cloud:
+    generator = torch.Generator().manual_seed(0)
+    clouds = [
+        Cloud.of(torch.rand(NUM_POINTS, 2, generator=generator), torch.randn(NUM_POINTS, 1, generator=generator))
+        for _ in range(NUM_SAMPLES)
+    ]
+    return Cloud.collate(clouds).with_neighbours(RADIUS)
+
+
+def _paper_operator() -> Gola:
+    torch.manual_seed(0)
+    return Gola(Gola.presets["paper"])
+
+
+def _our_step() -> _Step:
+    operator, cloud = _paper_operator(), _clouds()
+    return _Step(lambda: operator(cloud), operator)
+
+
+def _library_step() -> _Step:
+    cloud = _clouds()
+    assert cloud.neighbourhood is not None
+    network = LibraryGola(_paper_operator(), cloud.neighbourhood)
+    edges = edges_of(cloud.neighbourhood)
+    attributes = edge_attributes(cloud.points, cloud.values, cloud.neighbourhood)
+    return _Step(lambda: network(cloud, edges, attributes), network)
+
+
+def _peak_bytes(side: str) -> float:
+    """Return how much memory a step adds at its peak, measured in a process of its own."""
+    found = subprocess.run([sys.executable, "-m", "benchmarks.step", side], capture_output=True, text=True, check=True)
+    return float(json.loads(found.stdout))
+
+
+def _print_peak_bytes(side: str) -> None:
+    step = {"gola": _our_step, "library": _library_step}[side]()
+    before = psutil.Process().memory_info().rss
+    step.step()
+    step.step()
+    print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before))
+
+
+def _scaling() -> dict[str, float]:
+    """Time steps of `default` from 1,000 to 64,000 points with equally many neighbours."""
+    torch.manual_seed(0)
+    operator = Gola(Gola.presets["default"])
+    per_point = {}
+    for size in SIZES:
+        cloud = _large_cloud(size)
+        step = _Step(lambda cloud=cloud: operator(cloud), operator)  # type: ignore[misc]
+        step.step()
+        per_point[size] = float(np.median([seconds(step.step) for _ in range(5)])) / size
+    _draw(per_point)
+    smallest = per_point[SIZES[0]]
+    return {
+        "scaling_per_point": max(time_ / smallest for time_ in per_point.values()),
+        **{f"scaling_microseconds_per_point_{size}": 1e6 * time_ for size, time_ in per_point.items()},
+    }
+
+
+def _large_cloud(size: int) -> Cloud:
+    points = np.random.default_rng(0).random((size, 2))
+    radius = radius_for(points, NUM_NEIGHBOURS)
+    return Cloud.of(torch.from_numpy(points).float(), torch.randn(size, 1)).with_neighbours(radius)
+
+
+def _million_points() -> dict[str, float]:
+    """Predict at 1,000,000 points with `default`."""
+    operator = Gola(Gola.presets["default"])
+    cloud = _large_cloud(1_000_000)
+    start = time.perf_counter()
+    with torch.no_grad():
+        operator(cloud)
+    return {
+        "million_points_seconds": time.perf_counter() - start,
+        "million_points_peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    }
+
+
+def _against_the_machine() -> dict[str, float]:
+    """Compare the arithmetic rate of the dense parts of a `paper` step with that of a large matrix product."""
+    ours = _our_step()
+    with FlopCounterMode(display=False) as counter:
+        ours.step()
+    left = torch.randn(2048, 2048)
+    times = alternate({"step": ours.step, "matmul": lambda: left @ left}, repeats=5)
+    rate = 2 * 2048**3 / times["matmul"]
+    return {
+        "paper_step_gflop": counter.get_total_flops() / 1e9,
+        "machine_gflop_per_second": rate / 1e9,
+        "roofline_fraction": counter.get_total_flops() / times["step"] / rate,
+    }
+
+
+def _draw(per_point: dict[int, float]) -> None:
+    figure = Figure(figsize=(4.6, 3.2), layout="constrained")
+    axes = figure.add_subplot()
+    axes.loglog(list(per_point), [size * time_ for size, time_ in per_point.items()], "o-", label="measured")
+    first = per_point[SIZES[0]]
+    axes.loglog(SIZES, [size * first for size in SIZES], "--", color="0.5", label="linear")
+    axes.set(xlabel="points", ylabel="seconds per training step", title="GOLA, default preset, 16 neighbours")
+    axes.legend()
+    axes.grid(which="major", alpha=0.3)
+    PLOT.parent.mkdir(exist_ok=True)
+    figure.savefig(PLOT, dpi=150)
+
+
+if __name__ == "__main__":
+    _print_peak_bytes(sys.argv[1])

@@ -1,0 +1,62 @@
+"""``gola operators`` and ``gola info``."""
+
+import difflib
+from collections import defaultdict
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from gola.cli.console import output
+
+
+def list_operators() -> None:
+    """List the operators with what they are and what structure they need."""
+    from gola.operators import OPERATORS  # PyTorch takes its time to import
+
+    table = Table("name", "what it is", "needs", "presets")
+    for name, operator in OPERATORS.items():
+        summary = (operator.__doc__ or "").strip().splitlines()[0]
+        table.add_row(name, Text(summary), ", ".join(operator.needs) or "points", ", ".join(operator.presets))
+    output.print(table)
+
+
+def describe_operator(
+    operator: Annotated[str, typer.Option(help="Name of the operator; see `gola operators`.")] = "gola",
+    preset: Annotated[str, typer.Option(help="Name of the preset.")] = "default",
+) -> None:
+    """Print an operator's settings, and its layers with their numbers of parameters."""
+    from gola.operators import OPERATORS  # PyTorch takes its time to import
+
+    kind = OPERATORS[_known(operator, list(OPERATORS), "operator")]
+    config = kind.presets[_known(preset, list(kind.presets), f"preset of {operator}")]
+    made = kind(config)
+
+    output.print(Text(f"{kind.title}, preset {preset}", style="bold"))
+    settings = Table.grid(padding=(0, 2))
+    for name, value in config.to_dict().items():
+        settings.add_row(f"  {name}", str(value))
+    output.print(settings)
+
+    layers: dict[str, dict[str, int]] = defaultdict(dict)
+    for name, count in made.parameter_counts().items():
+        layer, _, parameter = name.rpartition(".")
+        layers[layer][parameter] = count
+    table = Table()
+    table.add_column("layer", overflow="fold")
+    table.add_column("parameters")
+    table.add_column("count", justify="right")
+    for layer, parameters in layers.items():
+        table.add_row(Text(layer), Text(" + ".join(parameters)), f"{sum(parameters.values()):,}")
+    table.add_section()
+    table.add_row("all layers", "a complex number counts once", f"{made.num_parameters:,}", style="bold")
+    output.print(table)
+
+
+def _known(name: str, names: list[str], what: str) -> str:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"There is no {what} {name!r}{hint} There are {', '.join(names)}.")
+    return name

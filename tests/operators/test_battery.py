@@ -1,0 +1,125 @@
+"""What every operator must do, whatever it is."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from gola.data.cloud import Cloud
+from gola.operators import OPERATORS, GolaConfig, Queries
+from tests.operators.clouds import learnable, scattered_cloud
+
+# A config of each operator that is quick, with two input and three output channels.
+CONFIGS = {
+    "gola": GolaConfig(num_inputs=2, num_outputs=3, width=8, num_modes=6, num_heads=2, radius=0.3),
+}
+
+
+@pytest.fixture(params=OPERATORS)
+def operator(request):
+    torch.manual_seed(0)
+    return OPERATORS[request.param](CONFIGS[request.param])
+
+
+def cloud_of(operator, num_points=40, seed=0):
+    config = operator.config
+    return scattered_cloud(num_points, dim=config.dim, num_inputs=config.num_inputs, seed=seed, dtype=torch.float32)
+
+
+def test_it_predicts_every_output_channel_at_every_point(operator):
+    cloud = cloud_of(operator)
+    assert operator(cloud).shape == (cloud.num_points, operator.config.num_outputs)
+    assert operator(cloud).dtype == torch.float32
+
+
+def test_every_learnable_parameter_gets_a_gradient(operator):
+    operator(cloud_of(operator)).square().sum().backward()
+    for name, parameter in operator.named_parameters():
+        if parameter.requires_grad:
+            assert parameter.grad is not None, name
+            assert parameter.grad.isfinite().all(), name
+            assert parameter.grad.abs().max() > 0, name
+
+
+def test_samples_of_a_batch_do_not_see_each_other(operator):
+    clouds = [cloud_of(operator, num_points, seed=num_points) for num_points in (20, 50, 33)]
+    alone = torch.cat([operator(cloud) for cloud in clouds])
+    torch.testing.assert_close(operator(Cloud.collate(clouds)), alone, rtol=1e-6, atol=1e-6)
+
+
+def test_samples_far_away_change_nothing(operator):
+    cloud, other = cloud_of(operator), cloud_of(operator, seed=1)
+    far = replace(other, points=other.points + 1e3, values=1e3 * other.values)
+    together = operator(Cloud.collate([cloud, far]))[: cloud.num_points]
+    torch.testing.assert_close(together, operator(cloud), rtol=1e-6, atol=1e-6)
+
+
+def test_reordering_the_points_reorders_the_predictions(operator):
+    cloud = cloud_of(operator)
+    order = torch.randperm(cloud.num_points)
+    reordered = Cloud.of(cloud.points[order], cloud.values[order]).with_weights(cloud.weights[order])
+    if cloud.radius is not None:
+        reordered = reordered.with_neighbours(cloud.radius)
+    torch.testing.assert_close(operator(reordered), operator(cloud)[order], rtol=1e-5, atol=1e-5)
+
+
+def test_asking_at_the_points_of_the_cloud_gives_the_plain_prediction(operator):
+    clouds = [cloud_of(operator, num_points, seed=num_points) for num_points in (20, 50, 33)]
+    batch = Cloud.collate(clouds)
+    asked = operator(batch, at=Queries(points=batch.points, offsets=batch.offsets))
+    torch.testing.assert_close(asked, operator(batch), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(operator(clouds[0], at=clouds[0].points), operator(clouds[0]), rtol=1e-5, atol=1e-5)
+
+
+def test_asking_the_same_points_of_a_batch_answers_sample_by_sample(operator):
+    clouds = [cloud_of(operator, num_points, seed=num_points) for num_points in (20, 50)]
+    places = torch.rand(7, operator.config.dim)
+    alone = torch.cat([operator(cloud, at=places) for cloud in clouds])
+    torch.testing.assert_close(operator(Cloud.collate(clouds), at=places), alone, rtol=1e-5, atol=1e-5)
+
+
+def test_a_config_survives_json(operator):
+    config = operator.config
+    restored = operator.config_type.from_dict(json.loads(json.dumps(config.to_dict())))
+    assert restored == config
+    with pytest.raises(ValueError, match="has no setting colour"):
+        operator.config_type.from_dict({"colour": "red"})
+
+
+def test_another_instance_with_the_same_state_predicts_the_same(operator):
+    other = type(operator)(operator.config)
+    other.load_state_dict(operator.state_dict())
+    cloud = cloud_of(operator)
+    assert torch.equal(other(cloud), operator(cloud))
+
+
+def test_missing_structure_is_named_with_its_remedy(operator):
+    bare = replace(cloud_of(operator), neighbourhood=None, radius=None)
+    if "neighbours" in operator.needs:
+        message = rf"{operator.title} needs neighbours; build them with cloud\.with_neighbours\(radius\)\."
+        with pytest.raises(ValueError, match=message):
+            operator(bare)
+    else:
+        operator(bare)
+
+
+def test_a_cloud_of_other_channels_or_coordinates_is_refused(operator):
+    cloud = cloud_of(operator)
+    with pytest.raises(ValueError, match=r"made for \d input channels and the cloud has \d"):
+        operator(replace(cloud, values=torch.cat([cloud.values, cloud.values], dim=1)))
+    with pytest.raises(ValueError, match=r"made for \d coordinates and the cloud has 1"):
+        operator(replace(cloud, points=cloud.points[:, :1]))
+
+
+def test_it_runs_on_any_device(operator):
+    clouds = [cloud_of(operator, num_points, seed=num_points) for num_points in (20, 50)]
+    predictions = operator.to("meta")(Cloud.collate(clouds).to("meta"))
+    assert predictions.shape == (70, operator.config.num_outputs)
+    assert predictions.device.type == "meta"
+
+
+def test_it_counts_its_parameters(operator):
+    assert operator.num_parameters == sum(operator.parameter_counts().values())
+    assert 0 < operator.num_parameters <= sum(parameter.numel() for parameter in operator.parameters())
+    assert len(learnable(operator)) <= len(operator.parameter_counts())
