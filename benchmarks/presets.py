@@ -25,15 +25,16 @@ COLUMNS = ("variant", "problem", "fold", "epochs", "error", "training_error", "s
 PROBLEMS = ("darcy", "advection", "eikonal", "nonlinear_diffusion")
 NUM_TRAIN, NUM_POINTS, NUM_FOLDS = 30, 1000, 3
 
-SMALL = GolaConfig(width=64, num_modes=32, num_blocks=2, num_heads=2)
-PAPER = Gola.presets["paper"]
+SMALL = GolaConfig(width=64, num_modes=32, num_blocks=1, num_heads=2, radius=0.1, frequency_scale=2.0)
 VARIANTS: dict[str, GolaConfig] = {
-    "paper": PAPER,
-    "base": SMALL,
-    "one block": replace(SMALL, num_blocks=1),
+    "paper": Gola.presets["paper"],
+    "one block": SMALL,
+    "two blocks": replace(SMALL, num_blocks=2),
     "three blocks": replace(SMALL, num_blocks=3),
-    "64 modes": replace(SMALL, num_modes=64),
     "width 32": replace(SMALL, width=32),
+    "width 96": replace(SMALL, width=96),
+    "12 modes": replace(SMALL, num_modes=12),
+    "64 modes": replace(SMALL, num_modes=64),
     "radius 0.07": replace(SMALL, radius=0.07),
     "radius 0.15": replace(SMALL, radius=0.15),
     "frequencies 1": replace(SMALL, frequency_scale=1.0),

@@ -1,7 +1,7 @@
 """Fit a network operator to a few samples."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,11 +73,12 @@ class Scaling:
     targets: Normaliser
 
     @staticmethod
-    def fit(samples: Sequence[Sample]) -> "Scaling":
+    def fit(samples: Iterable[Sample]) -> "Scaling":
         """Compute the statistics of training samples."""
+        read = list(samples)
         return Scaling(
-            inputs=Normaliser.fit(sample.inputs for sample in samples),
-            targets=Normaliser.fit(sample.targets for sample in samples),
+            inputs=Normaliser.fit(sample.inputs for sample in read),
+            targets=Normaliser.fit(sample.targets for sample in read),
         )
 
     def prepare(self, sample: Sample, radius: float | None) -> Prepared:
@@ -91,9 +92,10 @@ class Scaling:
     def errors(self, operator: Operator, samples: Sequence[Prepared]) -> Float[Tensor, " sample"]:
         """Return the relative L2 error of each sample, in physical units."""
         with torch.no_grad():
-            return torch.cat([self._errors(operator, [sample]) for sample in samples])
+            return torch.cat([self.batch_errors(operator, [sample]) for sample in samples])
 
-    def _errors(self, operator: Operator, batch: Sequence[Prepared]) -> Float[Tensor, " sample"]:
+    def batch_errors(self, operator: Operator, batch: Sequence[Prepared]) -> Float[Tensor, " sample"]:
+        """Return the same for samples that the operator sees together, differentiable in its parameters."""
         cloud = Cloud.collate([one.cloud for one in batch])
         targets = torch.cat([one.targets for one in batch])
         return relative_l2(self.targets.decode(operator(cloud)), self.targets.decode(targets), cloud.sizes)
@@ -123,7 +125,7 @@ def train(
         for number, rows in enumerate(np.array_split(order.permutation(len(samples)), num_batches)):
             for group in optimiser.param_groups:
                 group["lr"] = config.learning_rate_at((epoch + (number + 1) / num_batches) / config.num_epochs)
-            errors = scaling._errors(operator, [samples[row] for row in rows])
+            errors = scaling.batch_errors(operator, [samples[row] for row in rows])
             optimiser.zero_grad()
             errors.mean().backward()
             torch.nn.utils.clip_grad_norm_(operator.parameters(), config.clip)

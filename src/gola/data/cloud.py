@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gola.geometry import Box, Domain, voronoi_weights
 from gola.graph.neighbourhood import Neighbourhood
 from gola.graph.search import radius_neighbourhood
 
@@ -65,10 +68,29 @@ class Cloud:
         neighbourhood = radius_neighbourhood(self.points.detach().cpu().numpy(), radius, offsets=self.offsets.numpy())
         return replace(self, neighbourhood=neighbourhood.to(self.points.device), radius=radius)
 
-    def with_weights(self, weights: Float[Tensor, " point"]) -> "Cloud":
-        """Return this cloud with other quadrature weights, scaled to sum to 1 in each sample."""
+    def with_weights(
+        self, weights: Float[Tensor, " point"] | Literal["equal", "voronoi"], domain: Domain | None = None
+    ) -> "Cloud":
+        """Return this cloud with other quadrature weights, scaled to sum to 1 in each sample.
+
+        Args:
+            weights: One for each point; or ``"equal"``, the paper's 1/N; or ``"voronoi"``, each point's share of the
+                domain, which makes sums over unevenly spread points approximate integrals.
+            domain: Where the points lie, for ``"voronoi"``; by default the box around each sample.
+        """
+        if isinstance(weights, str):
+            weights = self._ready_made_weights(weights, domain)
         totals = weights.new_zeros(self.num_samples).index_add(0, self.sample_of_point, weights)
         return replace(self, weights=weights / totals[self.sample_of_point])
+
+    def _ready_made_weights(self, kind: str, domain: Domain | None) -> Float[Tensor, " point"]:
+        if kind == "equal":
+            return torch.ones_like(self.points[:, 0])
+        if kind != "voronoi":
+            raise ValueError(f"Weights are numbers, 'equal' or 'voronoi'; got {kind!r}.")
+        samples = [points.detach().cpu().double().numpy() for points in torch.split(self.points, self.sizes)]
+        cells = [voronoi_weights(points, domain or Box.around(points)) for points in samples]
+        return torch.from_numpy(np.concatenate(cells)).to(self.points)
 
     @property
     def sample_of_point(self) -> Int[Tensor, " point"]:
