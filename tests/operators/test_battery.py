@@ -7,12 +7,17 @@ import pytest
 import torch
 
 from gola.data.cloud import Cloud
-from gola.operators import OPERATORS, GolaConfig, Queries
+from gola.operators import OPERATORS, DeepONetConfig, FnoConfig, GcnConfig, GknConfig, GolaConfig, Queries
 from tests.operators.clouds import learnable, scattered_cloud
 
 # A config of each operator that is quick, with two input and three output channels.
 CONFIGS = {
     "gola": GolaConfig(num_inputs=2, num_outputs=3, width=8, num_modes=6, num_heads=2, radius=0.3),
+    # A kernel narrower than this can have nothing but dead ReLUs.
+    "gkn": GknConfig(num_inputs=2, num_outputs=3, width=8, kernel_width=16, num_layers=2, radius=0.3),
+    "gcn": GcnConfig(num_inputs=2, num_outputs=3, width=8, output_width=8, radius=0.3),
+    "fno": FnoConfig(num_inputs=2, num_outputs=3, num_modes=3, width=4, num_layers=2, output_width=8, resolution=9),
+    "deeponet": DeepONetConfig(num_inputs=2, num_outputs=3, num_sensors=5, width=8),
 }
 
 

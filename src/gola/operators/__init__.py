@@ -1,9 +1,28 @@
 """Operators: maps between functions known at scattered points, all behind one interface."""
 
+from gola.operators.deeponet import DeepONet, DeepONetConfig
+from gola.operators.fno import Fno, FnoConfig
+from gola.operators.gcn import Gcn, GcnConfig
+from gola.operators.gkn import Gkn, GknConfig
 from gola.operators.gola import Gola, GolaConfig
 from gola.operators.operator import Operator, OperatorConfig
 from gola.operators.queries import Queries
 
-OPERATORS: dict[str, type[Operator]] = {operator.name: operator for operator in (Gola,)}
+OPERATORS: dict[str, type[Operator]] = {operator.name: operator for operator in (Gola, Gkn, Gcn, Fno, DeepONet)}
 
-__all__ = ["OPERATORS", "Gola", "GolaConfig", "Operator", "OperatorConfig", "Queries"]
+__all__ = [
+    "OPERATORS",
+    "DeepONet",
+    "DeepONetConfig",
+    "Fno",
+    "FnoConfig",
+    "Gcn",
+    "GcnConfig",
+    "Gkn",
+    "GknConfig",
+    "Gola",
+    "GolaConfig",
+    "Operator",
+    "OperatorConfig",
+    "Queries",
+]
