@@ -3,10 +3,15 @@
 import json
 from pathlib import Path
 
-from benchmarks import graph
+from benchmarks import aggregation, gkn, graph, step
 
 RESULTS = Path("results/benchmarks.json")
-BENCHMARKS = {"graph": graph.measure}
+BENCHMARKS = {
+    "graph": graph.measure,
+    "aggregation": aggregation.measure,
+    "step": step.measure,
+    "gkn": gkn.measure,
+}
 
 
 def main() -> None:

@@ -1,20 +1,15 @@
 """Message passing with four aggregations against PyTorch Geometric's ``PNAConv`` with the same weights."""
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from benchmarks.geometric import edge_attributes, edges_of, pna_conv
 from benchmarks.timing import alternate
-from gola.graph import Neighbourhood, fused, radius_neighbourhood
+from gola.graph import fused, radius_neighbourhood
 from gola.operators.message_passing import MessagePassing
-
-with warnings.catch_warnings():
-    # It still calls torch.jit.script, which torch deprecates.
-    warnings.simplefilter("ignore", DeprecationWarning)
-    from torch_geometric.nn import PNAConv
 
 NUM_SAMPLES, NUM_POINTS, RADIUS = 4, 1000, 0.1
 WIDTHS = (64, 256)
@@ -42,46 +37,19 @@ def _calls(width: int) -> dict[str, Callable[[], object]]:
 
     torch.manual_seed(0)
     ours = MessagePassing(dim=2, num_inputs=1, width=width)
-    theirs = _pna_conv(ours, neighbourhood)
-    edges = torch.stack([neighbourhood.senders, neighbourhood.receivers])
-    edge_attributes = _edge_attributes(attributes, neighbourhood)
+    theirs = pna_conv(ours, neighbourhood)
+    edges = edges_of(neighbourhood)
+    along_edges = edge_attributes(attributes[:, :2], attributes[:, 2:], neighbourhood)
     torch.testing.assert_close(
-        ours(features, attributes, neighbourhood), theirs(features, edges, edge_attributes), rtol=1e-4, atol=1e-4
+        ours(features, attributes, neighbourhood), theirs(features, edges, along_edges), rtol=1e-4, atol=1e-4
     )
     return {
         "layer": _step(ours, features, lambda: ours(features, attributes, neighbourhood)),
-        "pyg_layer": _step(theirs, features, lambda: theirs(features, edges, edge_attributes)),
+        "pyg_layer": _step(theirs, features, lambda: theirs(features, edges, along_edges)),
         "statistics": lambda: torch.autograd.grad(
             fused.neighbour_statistics(features, neighbourhood), features, [torch.ones_like(features)] * 4
         ),
     }
-
-
-def _pna_conv(ours: MessagePassing, neighbourhood: Neighbourhood) -> nn.Module:
-    width = ours.output.in_features
-    theirs = PNAConv(
-        width,
-        width,
-        aggregators=["mean", "max", "min", "std"],
-        scalers=["identity"],
-        deg=torch.bincount(neighbourhood.degrees),
-        edge_dim=ours.edge.linear.in_features,
-    )
-    pairs = {
-        theirs.edge_encoder: ours.edge.linear,
-        theirs.pre_nns[0][0]: ours.message,
-        theirs.post_nns[0][0]: ours.update,
-        theirs.lin: ours.output,
-    }
-    for their_linear, our_linear in pairs.items():
-        their_linear.load_state_dict(our_linear.state_dict())
-    return theirs
-
-
-def _edge_attributes(attributes: Tensor, neighbourhood: Neighbourhood) -> Tensor:
-    """Return (x_i, x_j, f_i, f_j) for each edge."""
-    received, sent = attributes[neighbourhood.receivers], attributes[neighbourhood.senders]
-    return torch.cat([received[:, :2], sent[:, :2], received[:, 2:], sent[:, 2:]], dim=1)
 
 
 def _step(layer: nn.Module, features: Tensor, forward: Callable[[], Tensor]) -> Callable[[], None]:

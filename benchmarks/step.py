@@ -18,6 +18,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks.geometric import LibraryGola, edge_attributes, edges_of
 from benchmarks.timing import alternate, seconds
 from gola.data.cloud import Cloud
+from gola.geometry import spatial_order
 from gola.graph import radius_for
 from gola.operators import Gola
 
@@ -126,6 +127,7 @@ def _scaling() -> dict[str, float]:
 
 def _large_cloud(size: int) -> Cloud:
     points = np.random.default_rng(0).random((size, 2))
+    points = points[spatial_order(points)]
     radius = radius_for(points, NUM_NEIGHBOURS)
     return Cloud.of(torch.from_numpy(points).float(), torch.randn(size, 1)).with_neighbours(radius)
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from gola.data.cloud import Cloud
 from gola.data.normaliser import Normaliser
 from gola.data.sample import Sample
+from gola.geometry import spatial_order
 from gola.metrics import relative_l2
 from gola.operators.operator import Operator
 
@@ -82,11 +83,13 @@ class Scaling:
         )
 
     def prepare(self, sample: Sample, radius: float | None) -> Prepared:
-        """Normalise a sample, and find its neighbours where a radius is given."""
+        """Normalise a sample, put its points into spatial order, and find neighbours where a radius is given."""
+        order = spatial_order(sample.points)
         cloud = Cloud.of(
-            torch.from_numpy(sample.points).float(), self.inputs.encode(torch.from_numpy(sample.inputs)).float()
+            torch.from_numpy(sample.points[order]).float(),
+            self.inputs.encode(torch.from_numpy(sample.inputs[order])).float(),
         )
-        targets = self.targets.encode(torch.from_numpy(sample.targets)).float()
+        targets = self.targets.encode(torch.from_numpy(sample.targets[order])).float()
         return Prepared(cloud=cloud if radius is None else cloud.with_neighbours(radius), targets=targets)
 
     def errors(self, operator: Operator, samples: Sequence[Prepared]) -> Float[Tensor, " sample"]:

@@ -8,6 +8,7 @@ from gola.geometry import (
     lattice_points,
     quasi_random_points,
     random_lattice_points,
+    spatial_order,
     uniform_points,
 )
 from tests.geometry.test_domains import HOLE, SQUARE, ball
@@ -53,3 +54,17 @@ def test_asking_for_more_points_than_the_lattice_has_is_refused():
 def test_asking_for_no_points_is_refused(draw):
     with pytest.raises(ValueError, match="at least one point"):
         draw(Box.unit(2), 0, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_points_that_follow_each_other_in_spatial_order_lie_close_together(dim):
+    points = np.random.default_rng(0).random((2000, dim))
+    order = spatial_order(points)
+    assert sorted(order.tolist()) == list(range(2000))
+    steps = np.linalg.norm(np.diff(points[order], axis=0), axis=1)
+    assert np.median(steps) < np.median(np.linalg.norm(np.diff(points, axis=0), axis=1)) / 4
+
+
+def test_spatial_order_of_points_on_a_line_and_of_one_point():
+    assert spatial_order(np.array([[0.5, 1.0], [0.1, 1.0], [0.9, 1.0]])).tolist() == [1, 0, 2]
+    assert spatial_order(np.array([[0.5, 1.0]])).tolist() == [0]

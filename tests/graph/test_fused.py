@@ -246,6 +246,22 @@ assert os.waitpid(child, 0)[1] == 0
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs Linux's list of threads")
+def test_the_loops_run_on_the_threads_that_torch_has_and_start_none():
+    program = """
+import os, numpy as np, torch
+from gola.graph import fused, radius_neighbourhood
+torch.set_num_threads(3)
+torch.ones(1_000_000).exp()
+before = set(os.listdir("/proc/self/task"))
+lists = radius_neighbourhood(np.random.default_rng(0).random((2000, 2)), 0.1)
+fused.neighbour_statistics(torch.ones(2000, 64), lists)
+assert len(before) >= 3
+assert set(os.listdir("/proc/self/task")) == before
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
+
+
 def test_without_an_openmp_runtime_one_thread_does_it_all(monkeypatch):
     monkeypatch.setattr(threads, "_parallel", lambda: None)
     neighbourhood = LISTS["large enough for threads"]

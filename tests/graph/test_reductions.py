@@ -96,6 +96,14 @@ def test_one_point_coincident_points_and_isolated_points_stay_finite(name, point
     assert values.grad.isfinite().all()
 
 
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_an_extreme_of_exactly_zero_keeps_its_whole_gradient(name):
+    lists = Neighbourhood(offsets=torch.tensor([0, 2]), senders=torch.tensor([0, 1]), num_senders=2, symmetric=False)
+    values = torch.tensor([[0.0], [-1.0 if name == "max" else 1.0]], requires_grad=True)
+    REDUCTIONS[name](values, lists).sum().backward()
+    assert values.grad.tolist() == [[1.0], [0.0]]
+
+
 def test_queries_reduce_over_their_sources():
     rng = np.random.default_rng(4)
     sources, queries = rng.random((30, 3)), rng.random((7, 3))

@@ -6,6 +6,7 @@ from gola.geometry.points import (
     lattice_points,
     quasi_random_points,
     random_lattice_points,
+    spatial_order,
     uniform_points,
 )
 from gola.geometry.quadrature import equal_weights, voronoi_weights
@@ -20,6 +21,7 @@ __all__ = [
     "lattice_points",
     "quasi_random_points",
     "random_lattice_points",
+    "spatial_order",
     "uniform_points",
     "voronoi_weights",
 ]

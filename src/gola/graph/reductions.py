@@ -95,7 +95,8 @@ def _degrees(values: Values, neighbourhood: Neighbourhood) -> Float[Tensor, "rec
 
 
 def _extreme(edge_values: Float[Tensor, "edge channel"], neighbourhood: Neighbourhood, reduce: str) -> Reduced:
-    # Without include_self=False the initial zero would count as a neighbour.
     index = neighbourhood.receivers[:, None].expand_as(edge_values)
-    initial = edge_values.new_zeros(neighbourhood.num_receivers, edge_values.shape[1])
-    return initial.scatter_reduce(0, index, edge_values, reduce=reduce, include_self=False)
+    # The start counts in torch's gradient wherever it equals the result, even with include_self=False; NaN never does.
+    start = edge_values.new_full((neighbourhood.num_receivers, edge_values.shape[1]), torch.nan)
+    extreme = start.scatter_reduce(0, index, edge_values, reduce=reduce, include_self=False)
+    return torch.where((neighbourhood.degrees > 0)[:, None], extreme, 0.0)

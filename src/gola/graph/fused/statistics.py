@@ -48,10 +48,10 @@ class NeighbourStatistics(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: Reduced) -> tuple[Values, None]:
+    def backward(ctx: Any, grad_mean: Reduced, *gradients: Reduced) -> tuple[Values, None]:
         """Return the gradient of the values."""
         values, mean, largest, smallest, std = ctx.saved_tensors
-        width = values.shape[1]
+        _, width = values.shape
         coefficients = [torch.empty_like(mean) for _ in gradients]
         launch(
             coefficients_loop(scalar_type(values)),
@@ -65,7 +65,7 @@ class NeighbourStatistics(torch.autograd.Function):
             backward_loop(scalar_type(values)),
             ctx.neighbourhood,
             sender_ranges(ctx.neighbourhood, width),
-            (values, mean, largest, smallest, *coefficients, grad_values),
+            (values, mean, largest, smallest, grad_mean.contiguous(), *coefficients, grad_values),
             (width,),
         )
         return grad_values, None

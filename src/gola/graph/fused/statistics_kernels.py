@@ -49,7 +49,7 @@ def forward_loop(dtype: Any, epsilon: float) -> Any:
 
 @functools.cache
 def coefficients_loop(dtype: Any) -> Any:
-    """Over receivers: values, max, min, std and the four gradients -> what each neighbour gets of the gradients."""
+    """Over receivers: values, max, min, std and the gradients of these -> what a neighbour gets of the gradients."""
 
     @no_type_check
     def coefficients(arguments):
@@ -59,26 +59,22 @@ def coefficients_loop(dtype: Any) -> Any:
         largest = array(arguments, 1, (num_receivers, width), dtype)
         smallest = array(arguments, 2, (num_receivers, width), dtype)
         std = array(arguments, 3, (num_receivers, width), dtype)
-        grad_mean = array(arguments, 4, (num_receivers, width), dtype)
-        grad_largest = array(arguments, 5, (num_receivers, width), dtype)
-        grad_smallest = array(arguments, 6, (num_receivers, width), dtype)
-        grad_std = array(arguments, 7, (num_receivers, width), dtype)
-        to_all = array(arguments, 8, (num_receivers, width), dtype)
-        to_largest = array(arguments, 9, (num_receivers, width), dtype)
-        to_smallest = array(arguments, 10, (num_receivers, width), dtype)
-        to_deviation = array(arguments, 11, (num_receivers, width), dtype)
+        grad_largest = array(arguments, 4, (num_receivers, width), dtype)
+        grad_smallest = array(arguments, 5, (num_receivers, width), dtype)
+        grad_std = array(arguments, 6, (num_receivers, width), dtype)
+        to_largest = array(arguments, 7, (num_receivers, width), dtype)
+        to_smallest = array(arguments, 8, (num_receivers, width), dtype)
+        to_deviation = array(arguments, 9, (num_receivers, width), dtype)
         claimed = claim(arguments)
         while claimed < len(ranges) - 1:
             for i in range(ranges[claimed], ranges[claimed + 1]):
                 start, stop = offsets[i], offsets[i + 1]
                 if start < stop:
-                    share = dtype(1 / (stop - start))
-                    for c in range(width):
-                        to_all[i, c] = grad_mean[i, c] * share
-                    for c in range(width):
-                        to_deviation[i, c] = grad_std[i, c] * share / std[i, c]
                     _share_between_equals(i, start, stop, senders, values, largest, grad_largest, to_largest)
                     _share_between_equals(i, start, stop, senders, values, smallest, grad_smallest, to_smallest)
+                    share = dtype(1 / (stop - start))
+                    for c in range(width):
+                        to_deviation[i, c] = grad_std[i, c] * share / std[i, c]
             claimed = claim(arguments)
 
     return compiled(coefficients)
@@ -86,7 +82,7 @@ def coefficients_loop(dtype: Any) -> Any:
 
 @functools.cache
 def backward_loop(dtype: Any) -> Any:
-    """Over senders: values, mean, max, min and the coefficients -> the gradient of the values."""
+    """Over senders: values, mean, max, min, the gradient of the mean and the coefficients -> gradient of the values."""
 
     @no_type_check
     def backward(arguments):
@@ -96,7 +92,7 @@ def backward_loop(dtype: Any) -> Any:
         mean = array(arguments, 1, (num_receivers, width), dtype)
         largest = array(arguments, 2, (num_receivers, width), dtype)
         smallest = array(arguments, 3, (num_receivers, width), dtype)
-        to_all = array(arguments, 4, (num_receivers, width), dtype)
+        grad_mean = array(arguments, 4, (num_receivers, width), dtype)
         to_largest = array(arguments, 5, (num_receivers, width), dtype)
         to_smallest = array(arguments, 6, (num_receivers, width), dtype)
         to_deviation = array(arguments, 7, (num_receivers, width), dtype)
@@ -109,11 +105,12 @@ def backward_loop(dtype: Any) -> Any:
                 _clear(j, grad_values)
             for i in range(num_receivers):
                 start, stop = part_within(senders, offsets[i], offsets[i + 1], first, last)
+                share = dtype(1 / (offsets[i + 1] - offsets[i]))
                 for edge in range(start, stop):
                     j = senders[edge]
                     for c in range(width):
                         value = values[j, c]
-                        gradient = to_all[i, c] + to_deviation[i, c] * (value - mean[i, c])
+                        gradient = share * grad_mean[i, c] + to_deviation[i, c] * (value - mean[i, c])
                         gradient += to_largest[i, c] if value == largest[i, c] else zero
                         gradient += to_smallest[i, c] if value == smallest[i, c] else zero
                         grad_values[j, c] += gradient
