@@ -1,31 +1,32 @@
-"""``make bench``: run every benchmark, print its ratios and write them to results/benchmarks.json."""
+"""``make bench``: run every benchmark, print its ratios and write them to results/benchmarks.json.
+
+``python -m benchmarks step`` runs one of them.
+"""
 
 import json
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
-from benchmarks import aggregation, gkn, graph, step
-
 RESULTS = Path("results/benchmarks.json")
-BENCHMARKS = {
-    "graph": graph.measure,
-    "aggregation": aggregation.measure,
-    "step": step.measure,
-    "gkn": gkn.measure,
-}
+NAMES = ("graph", "aggregation", "step", "gkn")
 
 
-def main() -> None:
-    """Measure, print, write."""
+def main(names: list[str]) -> None:
+    """Run benchmarks, each in a process of its own, so that none inherits the memory or threads of another."""
+    if len(names) != 1:
+        for name in names or NAMES:
+            subprocess.run([sys.executable, "-m", "benchmarks", name], check=True)
+        return
+    print(f"{names[0]} ...", flush=True)
+    measured = import_module(f"benchmarks.{names[0]}").measure()
+    for key, value in measured.items():
+        print(f"  {key:36s} {value:.4g}", flush=True)
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    for name, measure in BENCHMARKS.items():
-        print(f"{name} ...", flush=True)
-        measured = measure()
-        for key, value in measured.items():
-            print(f"  {key:32s} {value:.4g}", flush=True)
-        results |= measured
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(results, indent=2, sort_keys=True) + "\n")
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(results | measured, indent=2, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

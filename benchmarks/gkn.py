@@ -1,7 +1,6 @@
 """The graph kernel network against the same network made of PyTorch Geometric's NNConv."""
 
 import multiprocessing
-import resource
 import warnings
 from collections.abc import Callable
 
@@ -9,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
+from benchmarks.memory import peak_gib
 from benchmarks.timing import alternate, seconds
 from gola.data.cloud import Cloud
 from gola.operators.gkn import Gkn, GknConfig
@@ -89,7 +89,7 @@ def _measure_large() -> dict[str, float]:
     taken = seconds(lambda: _with_gradients(operator, lambda: operator(cloud)))
     return {
         "gkn_large_nnconv_kernel_gib": cloud.neighbourhood.num_edges * LARGE.width**2 * 4 / 2**30,
-        "gkn_large_peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "gkn_large_peak_gib": peak_gib(),
         "gkn_large_seconds": taken,
     }
 

@@ -1,10 +1,9 @@
 """Neighbour lists against the bare KD-tree pair query that they are made from."""
 
-import resource
-
 import numpy as np
 from scipy.spatial import cKDTree
 
+from benchmarks.memory import peak_gib
 from benchmarks.timing import alternate, seconds
 from gola.graph import radius_for, radius_neighbourhood
 
@@ -29,5 +28,5 @@ def measure() -> dict[str, float]:
         "graph_ratio_to_kdtree": times["gola"] / times["scipy"],
         "graph_seconds_100k": times["gola"],
         "graph_seconds_1m": million_seconds,
-        "graph_peak_gib_1m": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "graph_peak_gib_1m": peak_gib(),
     }

@@ -1,7 +1,7 @@
 """A training step of GOLA: against library layers, over the number of points, and against the machine."""
 
+import itertools
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.geometric import LibraryGola, edge_attributes, edges_of
+from benchmarks.memory import peak_gib
 from benchmarks.timing import alternate, seconds
 from gola.data.cloud import Cloud
 from gola.geometry import spatial_order
@@ -30,7 +31,7 @@ PLOT = Path("results/scaling.png")
 
 def measure() -> dict[str, float]:
     """Measure everything that a training step is judged by."""
-    return _against_library_layers() | _scaling() | _million_points() | _against_the_machine()
+    return _million_points() | _scaling() | _against_the_machine() | _against_library_layers()
 
 
 def _against_library_layers() -> dict[str, float]:
@@ -39,15 +40,15 @@ def _against_library_layers() -> dict[str, float]:
     if gap > 1e-4:
         raise RuntimeError(f"The two networks differ by {gap:.2g} of the largest value; they must compute the same.")
     times = alternate({"gola": ours.step, "library": theirs.step}, repeats=3)
-    memory = {side: _peak_bytes(side) for side in ("gola", "library")}
+    memory = {side: _added_gib(side) for side in ("gola", "library")}
     return {
         "paper_step_seconds": times["gola"],
         "paper_step_library_seconds": times["library"],
         "paper_step_speedup": times["library"] / times["gola"],
         "paper_step_output_gap": gap,
         "paper_step_memory_ratio": memory["gola"] / memory["library"],
-        "paper_step_gib": memory["gola"] / 2**30,
-        "paper_step_library_gib": memory["library"] / 2**30,
+        "paper_step_gib": memory["gola"],
+        "paper_step_library_gib": memory["library"],
     }
 
 
@@ -93,18 +94,18 @@ def _library_step() -> _Step:
     return _Step(lambda: network(cloud, edges, attributes), network)
 
 
-def _peak_bytes(side: str) -> float:
+def _added_gib(side: str) -> float:
     """Return how much memory a step adds at its peak, measured in a process of its own."""
     found = subprocess.run([sys.executable, "-m", "benchmarks.step", side], capture_output=True, text=True, check=True)
     return float(json.loads(found.stdout))
 
 
-def _print_peak_bytes(side: str) -> None:
+def _print_peak_gib(side: str) -> None:
     step = {"gola": _our_step, "library": _library_step}[side]()
-    before = psutil.Process().memory_info().rss
+    before = psutil.Process().memory_info().rss / 2**30
     step.step()
     step.step()
-    print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before))
+    print(json.dumps(peak_gib() - before))
 
 
 def _scaling() -> dict[str, float]:
@@ -118,9 +119,10 @@ def _scaling() -> dict[str, float]:
         step.step()
         per_point[size] = float(np.median([seconds(step.step) for _ in range(5)])) / size
     _draw(per_point)
-    smallest = per_point[SIZES[0]]
+    # The worst growth per point from any size to any larger one; 1 is exactly linear.
+    growth = [per_point[large] / per_point[small] for small, large in itertools.combinations(SIZES, 2)]
     return {
-        "scaling_per_point": max(time_ / smallest for time_ in per_point.values()),
+        "scaling_per_point": max(growth),
         **{f"scaling_microseconds_per_point_{size}": 1e6 * time_ for size, time_ in per_point.items()},
     }
 
@@ -141,7 +143,7 @@ def _million_points() -> dict[str, float]:
         operator(cloud)
     return {
         "million_points_seconds": time.perf_counter() - start,
-        "million_points_peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "million_points_peak_gib": peak_gib(),
     }
 
 
@@ -174,4 +176,4 @@ def _draw(per_point: dict[int, float]) -> None:
 
 
 if __name__ == "__main__":
-    _print_peak_bytes(sys.argv[1])
+    _print_peak_gib(sys.argv[1])

@@ -38,8 +38,8 @@ class GolaConfig(OperatorConfig):
     """
 
     width: int = 64
-    num_modes: int = 32
-    num_blocks: int = 2
+    num_modes: int = 128
+    num_blocks: int = 1
     num_heads: int = 2
     radius: float = 0.1
     frequency_scale: float = 2.0
