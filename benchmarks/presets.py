@@ -56,8 +56,12 @@ def main() -> None:
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=PROBLEMS)
     parser.add_argument("--folds", nargs="+", type=int, default=list(range(NUM_FOLDS)))
-    parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--table", action="store_true", help="only print what is finished, as Markdown")
     options = parser.parse_args()
+    if options.table:
+        print_table()
+        return
     done = {(row["variant"], row["problem"], int(row["fold"]), int(row["epochs"])) for row in finished_runs()}
     for fold in options.folds:
         for variant in options.variants:
@@ -106,6 +110,21 @@ def training_set(problem: str) -> Dataset:
     samples = kind.generate(0, sorted(chosen))
     dataset = Dataset.from_samples(samples, inputs=kind.inputs, targets=kind.targets)
     return dataset.subsample(NUM_POINTS, seed=0)
+
+
+def print_table() -> None:
+    """Print the mean error over folds of every variant and problem, with the number of folds."""
+    errors: dict[str, dict[str, list[float]]] = {}
+    others: dict[str, tuple[str, list[float]]] = {}
+    for row in finished_runs():
+        errors.setdefault(row["variant"], {}).setdefault(row["problem"], []).append(float(row["error"]))
+        others.setdefault(row["variant"], (row["parameters"], []))[1].append(float(row["seconds"]))
+    print("| variant | parameters | " + " | ".join(PROBLEMS) + " | median seconds |")
+    print("|---" * (len(PROBLEMS) + 3) + "|")
+    for variant, found in errors.items():
+        cells = [f"{np.mean(found[name]):.3f} ({len(found[name])})" if name in found else "–" for name in PROBLEMS]
+        parameters, times = others[variant]
+        print(f"| {variant} | {int(parameters):,} | {' | '.join(cells)} | {np.median(times):.0f} |")
 
 
 def finished_runs() -> Iterator[dict[str, str]]:

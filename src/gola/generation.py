@@ -58,6 +58,7 @@ def generate(
         on_progress(num_samples)
         return Dataset.load(path)
     parts = Parts(path=path, header=header)
+    parts.prepare()
     done = parts.finished()
     chunks = _chunks(num_samples, problem.chunk_size)
     missing = {index: chunk for index, chunk in enumerate(chunks) if done.get(index) != len(chunk)}

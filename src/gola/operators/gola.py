@@ -38,7 +38,7 @@ class GolaConfig(OperatorConfig):
     """
 
     width: int = 64
-    num_modes: int = 128
+    num_modes: int = 256
     num_blocks: int = 1
     num_heads: int = 2
     radius: float = 0.1

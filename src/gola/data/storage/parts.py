@@ -60,13 +60,20 @@ class Parts:
             found[int(name[1])] = len(samples)
         return found
 
-    def write(self, index: int, samples: Iterable[Sample]) -> None:
-        """Write one part."""
+    def prepare(self) -> None:
+        """Make the folder for the parts; tells before the work, and not after it, if that cannot be."""
         if not self.path.absolute().parent.is_dir():
             raise ValueError(
                 f"Cannot write {self.path}: the folder {self.path.parent} does not exist; create it first."
             )
-        self.folder.mkdir(exist_ok=True)
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"Cannot write {self.path}: {error.strerror}.") from error
+
+    def write(self, index: int, samples: Iterable[Sample]) -> None:
+        """Write one part."""
+        self.prepare()
         write_samples(self._part(index), samples, self.header)
 
     def merge(self, num_parts: int, *, compress: bool = False) -> None:
