@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE
@@ -13,8 +13,10 @@ from rich.text import Text
 from gola.cli.console import output
 from gola.data.dataset import Dataset
 from gola.data.formats import export_sample, import_files
-from gola.data.inspection import Inspection, inspect
 from gola.data.sample import Channel
+
+if TYPE_CHECKING:
+    from gola.data.inspection import Inspection
 
 _File = Annotated[Path, typer.Argument(help="A data set, as `gola generate` and `gola import` write it.")]
 
@@ -26,6 +28,8 @@ def import_data(
     targets: Annotated[str, typer.Option(metavar="NAMES", help="Target channels; none for inputs only.")] = "",
 ) -> None:
     """Read simulations from meshes (any format of meshio), .npz archives or CSV tables into a data set."""
+    from gola.data.inspection import inspect  # loads PyTorch, which takes its time
+
     dataset = import_files(files, inputs=_channels(inputs), targets=_channels(targets))
     dataset.save(out)
     output.print(f"{out}: {dataset!r}", markup=False, soft_wrap=True)
@@ -54,6 +58,8 @@ def inspect_data(
     file: _File, as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False
 ) -> None:
     """Summarise a data set, and warn about what will hurt."""
+    from gola.data.inspection import inspect  # loads PyTorch, which takes its time
+
     inspection = inspect(Dataset.load(file))
     if as_json:
         output.print_json(json.dumps(asdict(inspection)))
@@ -89,7 +95,7 @@ def _index(dataset: Dataset, sample: int) -> int:
     return sample
 
 
-def _summary(inspection: Inspection, file: Path) -> Table:
+def _summary(inspection: "Inspection", file: Path) -> Table:
     low, median, high = inspection.num_points
     box = " × ".join(f"[{a:.4g}, {b:.4g}]" for a, b in zip(inspection.lower, inspection.upper, strict=True))
     known = {
@@ -112,7 +118,7 @@ def _summary(inspection: Inspection, file: Path) -> Table:
     return table
 
 
-def _channel_table(inspection: Inspection) -> Table:
+def _channel_table(inspection: "Inspection") -> Table:
     table = Table(box=SIMPLE)
     table.add_column("channel", overflow="fold")
     for heading in ("role", "min", "max", "mean", "std", "varies"):
@@ -123,7 +129,7 @@ def _channel_table(inspection: Inspection) -> Table:
     return table
 
 
-def _print_findings(inspection: Inspection) -> None:
+def _print_findings(inspection: "Inspection") -> None:
     for warning in inspection.warnings:
         output.print("[bold yellow]Warning:[/]", end=" ")
         output.print(warning, markup=False, soft_wrap=True)

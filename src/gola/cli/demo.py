@@ -9,7 +9,6 @@ from rich.table import Table
 
 from gola.cli.console import output
 from gola.geometry import ImplicitDomain, uniform_points, voronoi_weights
-from gola.graph import radius_for, radius_neighbourhood
 
 
 def demo(
@@ -19,15 +18,15 @@ def demo(
     seed: Annotated[int, typer.Option(help="Seed of the random points.", min=0)] = 0,
 ) -> None:
     """Scatter points in a plate with two holes, connect neighbours, and draw the graph."""
+    from gola.graph import radius_for, radius_neighbourhood  # PyTorch and Matplotlib take their time to import
+    from gola.plotting.graph import draw_graph
+    from gola.plotting.style import write
+
     domain = plate_with_holes()
     points = uniform_points(domain, num_points, np.random.default_rng(seed))
     radius = radius_for(points, num_neighbours)
     neighbourhood = radius_neighbourhood(points, radius)
     weights = voronoi_weights(points, domain)
-
-    from gola.plotting.graph import draw_graph
-    from gola.plotting.style import write
-
     picture = write(draw_graph(points, neighbourhood, weights, title="radius graph"), out / "graph.png")
 
     table = Table(title="Scattered points in a plate with two holes", show_header=False)
