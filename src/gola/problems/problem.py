@@ -39,7 +39,7 @@ class Problem(ABC):
     @property
     def parameters(self) -> dict[str, Any]:
         """The settings that define the problem, ready for JSON."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]  # every concrete problem is a dataclass
+        return asdict(self)  # type: ignore[call-overload]  # every concrete problem is a dataclass
 
 
 def sample_rng(seed: int, index: int) -> np.random.Generator:
