@@ -25,7 +25,7 @@ Periods = Sequence[float | None]
 
 # What the tree is asked for beyond the radius, to be filtered exactly.
 _SLACK = 1.0 + 1e-9
-# Building the 30 million edges of 1,000,000 points takes 35 bytes for each at its peak; the rest is for whoever uses them.
+# At its peak, building the 30 million edges of 1,000,000 points takes 35 bytes for each; the rest is for their use.
 _BYTES_PER_EDGE = 64
 # Points whose neighbours are counted to foresee the number of edges, or to find a radius.
 _NUM_PROBES = 2000
