@@ -1,0 +1,173 @@
+"""What all closed-form operators share: fitted at once to all samples, and honest about each of them."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gola.data.cloud import Cloud
+from gola.operators.closed_form.fitted import Fitted
+from gola.operators.closed_form.function_space import FunctionSpace
+from gola.operators.closed_form.samples import Samples
+from gola.operators.closed_form.scores import error_at_the_data
+from gola.operators.closed_form.smoothness import with_chosen_penalties
+from gola.operators.operator import Operator, OperatorConfig
+from gola.operators.queries import Queries
+
+# Of a function that is known at N points more than 2N coefficients add nothing that a penalty would not set.
+_MODES_PER_POINT = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosedFormConfig(OperatorConfig):
+    """Settings of a closed-form operator; everything else is chosen from the training samples.
+
+    Attributes:
+        num_modes: The largest number of functions that solutions are expressed in.
+        padding: Size of the box of these functions, in units of the bounding box of the points.
+    """
+
+    num_modes: int = 1000
+    padding: float = 1.25
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require_positive("num_modes")
+        if not self.padding >= 1.0:
+            raise ValueError(f"padding must be at least 1, the bounding box itself; got {self.padding}.")
+
+
+class ClosedForm(Fitted, Operator):
+    """An operator that a few matrix decompositions fit to all training samples at once.
+
+    Samples may all have different points: solutions are expressed in one common space of functions, and so is
+    whatever the operator compares inputs by. It computes in float64 and answers in the precision of the cloud. Give it
+    values in their own units: a normaliser gains nothing here, and would hide that an input is positive.
+
+    Attributes:
+        solutions: The space of the solutions.
+        left_out: Coefficients of the leave-one-out prediction of each training sample.
+        left_out_error: Mean relative L2 error of the leave-one-out predictions at the points of the samples.
+    """
+
+    min_samples: ClassVar[int] = 3
+    config: ClosedFormConfig
+    solutions: FunctionSpace
+    left_out: Float[Tensor, "sample mode channel"]
+    left_out_error: Float[Tensor, ""]
+
+    def __init__(self, config: ClosedFormConfig) -> None:
+        super().__init__(config)
+        self.solutions = FunctionSpace()
+        self._register_empty("left_out", "left_out_error")
+        self._places: Queries | None = None
+
+    def fit(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
+        """Fit to all training samples, and choose all settings by leave-one-out among them.
+
+        Args:
+            cloud: The input functions, one sample after the other.
+            targets: The solutions at the same points.
+        """
+        samples = self._training_samples(cloud, targets)
+        space = self.space_for(samples, self.config.num_modes, self.config.padding)
+        self.solutions = with_chosen_penalties(space, samples.points, samples.targets)
+        self._finish(cloud, samples, self.choose(samples, self._solutions_of(samples)))
+
+    def refit(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
+        """Fit to other samples with the settings that :meth:`fit` has chosen: quick, and no choice looks at them."""
+        self._require_fit()
+        samples = self._training_samples(cloud, targets)
+        self._finish(cloud, samples, self.solve(samples, self._solutions_of(samples)))
+
+    @abstractmethod
+    def choose(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
+    ) -> Float[Tensor, "sample mode channel"]:
+        """Choose the settings, fit with them, and return the leave-one-out predictions as coefficients."""
+
+    @abstractmethod
+    def solve(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
+    ) -> Float[Tensor, "sample mode channel"]:
+        """Fit with the settings chosen before, and return the leave-one-out predictions as coefficients."""
+
+    @abstractmethod
+    def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
+        """Predict the coefficients of the solution of each sample."""
+
+    def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
+        """Predict at the points of the cloud."""
+        return self.predict_at(cloud, Queries(points=cloud.points, offsets=cloud.offsets))
+
+    def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
+        """Predict at the queries."""
+        self._require_fit()
+        return self._values(self.coefficients(cloud), queries)
+
+    def leave_one_out(self, at: Queries | None = None) -> Float[Tensor, "query channel"]:
+        """Predict each training sample by this operator fitted, with the same settings, to all the others.
+
+        Args:
+            at: Where to predict, for each training sample; at its own points by default.
+        """
+        self._require_fit()
+        places = self._places if at is None else at
+        if places is None:
+            raise ValueError(
+                f"This {self.title} was loaded, and the training points are not saved with it; say where to predict:"
+                " leave_one_out(at=Queries(points, offsets))."
+            )
+        if len(places.offsets) != len(self.left_out) + 1:
+            raise ValueError(
+                f"The {self.title} was fitted to {len(self.left_out)} samples and the queries are for"
+                f" {len(places.offsets) - 1}; give queries for each training sample."
+            )
+        return self._values(self.left_out, places)
+
+    def parameter_counts(self) -> dict[str, int]:
+        """Return how many numbers a prediction draws on, by name."""
+        records = {"left_out", "left_out_error", "choice"}
+        return {name: buffer.numel() for name, buffer in self.named_buffers() if name not in records}
+
+    @staticmethod
+    def space_for(samples: Samples, num_modes: int, padding: float) -> FunctionSpace:
+        """Make a space on the bounding box of all points, with no more functions than the points can tell apart."""
+        bound = _MODES_PER_POINT * max(len(points) for points in samples.points)
+        return FunctionSpace.around(torch.cat(list(samples.points)), padding=padding, num_modes=min(num_modes, bound))
+
+    def _solutions_of(self, samples: Samples) -> Float[Tensor, "sample mode channel"]:
+        return self.solutions.coefficients(samples.points, samples.targets)
+
+    def _finish(self, cloud: Cloud, samples: Samples, left_out: Float[Tensor, "sample mode channel"]) -> None:
+        self.left_out = left_out
+        self.left_out_error = left_out.new_tensor(error_at_the_data(self.solutions, left_out, samples))
+        self._places = Queries(points=cloud.points, offsets=cloud.offsets)
+
+    def _training_samples(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> Samples:
+        self._check(cloud)
+        if targets.shape[1] != self.config.num_outputs:
+            raise ValueError(
+                f"This {self.title} was made for {self.config.num_outputs} output channels and the targets have"
+                f" {targets.shape[1]}; give it such targets, or make one with another config."
+            )
+        if cloud.num_samples < self.min_samples:
+            raise ValueError(
+                f"The {self.title} needs at least {self.min_samples} training samples, to leave one out;"
+                f" got {cloud.num_samples}."
+            )
+        return Samples.of(cloud, targets)
+
+    def _values(
+        self, coefficients: Float[Tensor, "sample mode channel"], queries: Queries
+    ) -> Float[Tensor, "query channel"]:
+        places = torch.split(queries.points, queries.sizes)
+        values = [self.solutions.values(points, one) for points, one in zip(places, coefficients, strict=True)]
+        return torch.cat(values).to(queries.points.dtype)
+
+    def _require_fit(self) -> None:
+        if not self.solutions.num_modes:
+            raise ValueError(f"This {self.title} is not fitted yet; call fit(cloud, targets) first.")

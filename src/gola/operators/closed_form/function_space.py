@@ -1,0 +1,151 @@
+"""The common space in which functions known at different points become comparable."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gola.operators.closed_form.cosines import evaluate, gram, lowest_waves
+from gola.operators.closed_form.fitted import Fitted
+
+# Points are taken in portions, so that the functions at a million points need not exist at once.
+_PORTION = 16384
+
+
+class FunctionSpace(Fitted):
+    r"""Sums of cosines on a box around the domain, fitted to scattered values by penalised least squares.
+
+    The values v of a sample at its points become the coefficients
+
+    .. math:: a = \operatorname{argmin}_a \sum_i \Bigl(\sum_k a_k \phi_k(x_i) - v_i\Bigr)^2 + \sum_k \rho_k a_k^2
+
+    after their mean is taken off, which the constant function carries. Penalties ρ that grow with the frequency make
+    the fit smooth between the points and beyond them; they do not depend on the number of points, as the variance of
+    noise does not. On a box larger than the domain the cosines need not have zero slope at its boundary.
+
+    Attributes:
+        lower: Lower corner of the domain's bounding box.
+        sides: Sides of the bounding box.
+        padding: Size of the box of the cosines, which has the same centre, in units of the bounding box.
+        penalties: The penalty ρ of each function.
+    """
+
+    lower: Float[Tensor, " dim"]
+    sides: Float[Tensor, " dim"]
+    padding: Float[Tensor, ""]
+    penalties: Float[Tensor, " mode"]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._register_empty("lower", "sides", "padding", "penalties")
+
+    @staticmethod
+    def around(points: Float[Tensor, "point dim"], *, padding: float, num_modes: int) -> "FunctionSpace":
+        """Make the space on the bounding box of the points, enlarged about its centre, without penalties yet."""
+        space = FunctionSpace()
+        space.lower, upper = points.min(dim=0).values.double(), points.max(dim=0).values.double()
+        # Points on a plane have no extent across it; any will do there.
+        space.sides = torch.where(upper > space.lower, upper - space.lower, 1.0)
+        space.padding = space.sides.new_tensor(padding)
+        space.penalties = space.sides.new_zeros(num_modes)
+        return space
+
+    def with_penalties(self, penalties: Float[Tensor, " mode"]) -> "FunctionSpace":
+        """Return this space with other penalties."""
+        space = FunctionSpace()
+        space.lower, space.sides, space.padding = self.lower, self.sides, self.padding
+        space.penalties = penalties
+        return space
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates of a point."""
+        return len(self.lower)
+
+    @property
+    def num_modes(self) -> int:
+        """Number of functions."""
+        return len(self.penalties)
+
+    @property
+    def waves(self) -> Int[Tensor, "mode dim"]:
+        """The wave numbers of each function, on the CPU."""
+        return _waves(self.num_modes, self.dim)
+
+    @property
+    def frequencies(self) -> Float[Tensor, " mode"]:
+        """Angular frequency of each function, where the bounding box counts as a unit cube."""
+        lengths = self.waves.double().square().sum(dim=1).sqrt()
+        return torch.pi * lengths.to(self.padding.device) / self.padding
+
+    def fractions(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point dim"]:
+        """Return coordinates in which the bounding box is the unit cube."""
+        return (points.double() - self.lower) / self.sides
+
+    def angles(self, fractions: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+        """Return the angles of the cosines, which cover the padded box with 0 to π."""
+        return torch.pi * (0.5 + (fractions - 0.5) / self.padding)
+
+    def functions(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point mode"]:
+        """Evaluate every function at the points."""
+        return evaluate(self.angles(self.fractions(points)), self.waves)
+
+    def values(
+        self, points: Float[Tensor, "point dim"], coefficients: Float[Tensor, "mode channel"]
+    ) -> Float[Tensor, "point channel"]:
+        """Evaluate the function with these coefficients."""
+        return torch.cat([self.functions(portion) @ coefficients for portion in points.split(_PORTION)])
+
+    def coefficients(
+        self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+    ) -> Float[Tensor, "sample mode channel"]:
+        """Fit the function of each sample; samples in a row that share their points share most of the work."""
+        found: list[Tensor] = []
+        factors, previous = None, None
+        for places, sample_values in zip(points, values, strict=True):
+            if factors is None or not _same(places, previous):
+                factors, previous = self._factors(places), places
+            found.append(self._solve(factors, places, sample_values.double()))
+        return torch.stack(found)
+
+    def moments(
+        self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
+    ) -> Float[Tensor, "mode channel"]:
+        """Return the sums over the points of function times value."""
+        portions = zip(points.split(_PORTION), values.split(_PORTION), strict=True)
+        return torch.stack([self.functions(places).T @ parts for places, parts in portions]).sum(dim=0)
+
+    def gram(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
+        """Return the sums over the points of the products of all pairs of functions."""
+        portions = self.angles(self.fractions(points)).split(_PORTION)
+        return torch.stack([gram(angles, self.waves) for angles in portions]).sum(dim=0)
+
+    def _factors(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
+        matrix = self.gram(points)
+        matrix.diagonal().add_(self.penalties)
+        return torch.linalg.cholesky(matrix)
+
+    def _solve(
+        self,
+        factors: Float[Tensor, "mode mode"],
+        points: Float[Tensor, "point dim"],
+        values: Float[Tensor, "point channel"],
+    ) -> Float[Tensor, "mode channel"]:
+        mean = values.mean(dim=0)
+        solution = torch.cholesky_solve(self.moments(points, values - mean), factors)
+        solution[0] += mean
+        return solution
+
+
+def _same(points: Float[Tensor, "_ dim"], others: Float[Tensor, "_ dim"] | None) -> bool:
+    """Whether both are the same points, as far as it can be known: tensors on the meta device have no numbers."""
+    if others is None or points.shape != others.shape or points.device.type == "meta":
+        return False
+    return torch.equal(points, others)
+
+
+@lru_cache(maxsize=8)
+def _waves(num_modes: int, dim: int) -> Int[Tensor, "mode dim"]:
+    return lowest_waves(num_modes, dim)

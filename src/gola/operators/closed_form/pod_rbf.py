@@ -1,0 +1,146 @@
+"""Proper orthogonal decomposition with radial basis functions, for inputs that are a few numbers."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import ClassVar, final
+
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+
+from gola.data.cloud import Cloud
+from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
+from gola.operators.closed_form.fitted import as_bytes, from_bytes
+from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
+from gola.operators.closed_form.samples import Samples
+from gola.operators.closed_form.scores import Probes
+from gola.operators.operator import OperatorConfig
+
+# Differences within a sample below this share of the largest value are rounding in float32.
+_CONSTANT_BELOW = 1e-5
+# Modes below this share of the first are rounding.
+_NEGLIGIBLE = 1e-12
+_LENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
+_PENALTIES = tuple(10.0**power for power in range(-10, 1))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Interpolation:
+    r"""How numbers are interpolated between parameters: by the Matérn kernel 5/2 and free polynomials.
+
+    Attributes:
+        degree: 0 for a free constant, 1 for free linear functions of the parameters besides.
+        length: Length of the kernel, where every parameter has unit variance.
+        penalty: The ridge.
+    """
+
+    degree: int
+    length: float
+    penalty: float
+
+    def kernel(
+        self, parameters: Float[Tensor, "row parameter"], others: Float[Tensor, "column parameter"]
+    ) -> Float[Tensor, "row column"]:
+        """Evaluate the kernel."""
+        distances = torch.cdist(parameters, others) * 5.0**0.5 / self.length
+        return (1.0 + distances + distances**2 / 3.0) * torch.exp(-distances)
+
+    def free(self, parameters: Float[Tensor, "row parameter"]) -> Float[Tensor, "row term"]:
+        """Evaluate the free functions."""
+        constant = torch.ones_like(parameters[:, :1])
+        return torch.cat([constant, parameters], dim=1) if self.degree else constant
+
+    def fit(self, parameters: Float[Tensor, "sample parameter"], values: Float[Tensor, "sample output"]) -> RidgeFit:
+        """Fit values known at the parameters of the training samples."""
+        return fit_ridge(self.kernel(parameters, parameters), values, self.penalty, self.free(parameters))
+
+
+@final
+class PodRbf(ClosedForm):
+    """Solutions as sums of their principal modes, whose coefficients are interpolated between scalar parameters."""
+
+    name: ClassVar[str] = "pod_rbf"
+    title: ClassVar[str] = "POD with radial basis functions"
+    config_type: ClassVar[type[OperatorConfig]] = ClosedFormConfig
+    presets: ClassVar[dict[str, ClosedFormConfig]] = {"default": ClosedFormConfig()}
+
+    modes: Float[Tensor, "pod mode channel"]
+    known_parameters: Float[Tensor, "sample parameter"]
+    centre: Float[Tensor, " parameter"]
+    scales: Float[Tensor, " parameter"]
+    dual: Float[Tensor, "sample pod"]
+    polynomial: Float[Tensor, "term pod"]
+    choice: UInt8[Tensor, " byte"]
+
+    def __init__(self, config: ClosedFormConfig) -> None:
+        super().__init__(config)
+        self._register_empty("modes", "known_parameters", "centre", "scales", "dual", "polynomial", "choice")
+
+    @property
+    def interpolation(self) -> Interpolation:
+        """The interpolation that was chosen."""
+        self._require_fit()
+        return Interpolation(**from_bytes(self.choice))
+
+    def choose(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
+    ) -> Float[Tensor, "sample mode channel"]:
+        """Try all interpolations."""
+        raw = self._parameters_of(samples.inputs)
+        self.centre, spread = raw.mean(dim=0), raw.std(dim=0, correction=0)
+        self.scales = torch.where(spread > 0.0, spread, 1.0)
+        parameters = (raw - self.centre) / self.scales
+        probes = Probes.of(self.solutions, solutions, samples)
+        # Free linear functions take a sample each, and one of what is left is left out.
+        degrees = (0, 1) if len(samples) > parameters.shape[1] + 2 and bool((spread > 0.0).all()) else (0,)
+        candidates = [
+            Interpolation(degree=degree, length=length, penalty=penalty)
+            for degree, length, penalty in itertools.product(degrees, _LENGTHS, _PENALTIES)
+        ]
+        errors = [probes.error_of_rows(one.fit(parameters, probes.rows).left_out) for one in candidates]
+        self.choice = as_bytes(asdict(candidates[errors.index(min(errors))]))
+        return self.solve(samples, solutions)
+
+    def solve(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
+    ) -> Float[Tensor, "sample mode channel"]:
+        """Decompose the solutions, and fit the coefficients of their modes."""
+        parameters = (self._parameters_of(samples.inputs) - self.centre) / self.scales
+        modes, coordinates = principal_modes(solutions)
+        fit = self.interpolation.fit(parameters, coordinates)
+        self.modes, self.known_parameters = modes, parameters
+        self.dual, self.polynomial = fit.dual, fit.free
+        return torch.einsum("sp,pmc->smc", fit.left_out, modes)
+
+    def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
+        """Predict the coefficients of the solution of each sample."""
+        values = torch.split(cloud.values.double(), cloud.sizes)
+        parameters = (self._parameters_of(values) - self.centre) / self.scales
+        interpolation = self.interpolation
+        coordinates = interpolation.kernel(parameters, self.known_parameters) @ self.dual
+        coordinates = coordinates + interpolation.free(parameters) @ self.polynomial
+        return torch.einsum("sp,pmc->smc", coordinates, self.modes)
+
+    def _parameters_of(self, values: Sequence[Float[Tensor, "_ channel"]]) -> Float[Tensor, "sample channel"]:
+        for number, sample in enumerate(values):
+            lowest, highest = sample.min(dim=0).values, sample.max(dim=0).values
+            varies = highest - lowest > _CONSTANT_BELOW * sample.abs().max(dim=0).values
+            if varies.any():
+                channel = int(varies.int().argmax())
+                raise ValueError(
+                    f"{self.title} needs inputs that are parameters, constant within each sample; channel {channel} of"
+                    f" sample {number} goes from {lowest[channel]:.4g} to {highest[channel]:.4g}. For inputs that are"
+                    " functions use the linear or the kernel operator."
+                )
+        return torch.stack([sample.mean(dim=0) for sample in values])
+
+
+def principal_modes(
+    solutions: Float[Tensor, "sample mode channel"],
+) -> tuple[Float[Tensor, "pod mode channel"], Float[Tensor, "sample pod"]]:
+    """Return orthonormal modes that span the solutions, the strongest first, and the solutions' coordinates in them."""
+    left, strengths, right = torch.linalg.svd(solutions.flatten(1), full_matrices=False)
+    kept = strengths > _NEGLIGIBLE * strengths[0]
+    return right[kept].unflatten(1, solutions.shape[1:]), (left * strengths)[:, kept]

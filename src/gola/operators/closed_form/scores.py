@@ -1,0 +1,81 @@
+"""How far predictions are off, measured where the data are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gola.operators.closed_form.function_space import FunctionSpace
+from gola.operators.closed_form.samples import Samples
+
+_NUM_PROBES = 256
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Probes:
+    """Some places where the data are, at which many settings can be compared in little time.
+
+    Attributes:
+        fractions: The places, as fractions of the bounding box.
+        values: The solutions there.
+        scales: The unit of each channel.
+    """
+
+    fractions: Float[Tensor, "probe dim"]
+    values: Float[Tensor, "probe sample channel"]
+    scales: Float[Tensor, " channel"]
+
+    @staticmethod
+    def of(space: FunctionSpace, solutions: Float[Tensor, "sample mode channel"], samples: Samples) -> "Probes":
+        """Evaluate solutions at points drawn from those of all samples."""
+        places = samples.probes(_NUM_PROBES)
+        return Probes(
+            fractions=space.fractions(places),
+            values=torch.einsum("pm,smc->psc", space.functions(places), solutions),
+            scales=samples.target_scales,
+        )
+
+    def part(self, samples: Sequence[int], count: int) -> "Probes":
+        """Keep some samples, and the first places."""
+        values = self.values[:count, list(samples)]
+        return Probes(fractions=self.fractions[:count], values=values, scales=self.scales)
+
+    def error(self, predictions: Float[Tensor, "probe sample channel"]) -> float:
+        """Return the mean over the samples of the relative error of predictions."""
+        errors = relative_errors(predictions.transpose(0, 1), self.values.transpose(0, 1), self.scales)
+        return float(errors.mean())
+
+    @property
+    def rows(self) -> Float[Tensor, "sample output"]:
+        """The values, all places and channels of a sample in one row."""
+        return self.values.transpose(0, 1).flatten(1)
+
+    def error_of_rows(self, predictions: Float[Tensor, "sample output"]) -> float:
+        """Return the mean relative error of predictions laid out like :attr:`rows`."""
+        return self.error(predictions.unflatten(1, (len(self.values), -1)).transpose(0, 1))
+
+
+def relative_errors(
+    predictions: Float[Tensor, "sample place channel"],
+    targets: Float[Tensor, "sample place channel"],
+    scales: Float[Tensor, " channel"],
+) -> Float[Tensor, " sample"]:
+    r"""Return :math:`\lVert \hat u - u \rVert / \lVert u \rVert` of each sample, channels in units of their scales."""
+    errors = ((predictions - targets) / scales).flatten(1).norm(dim=1)
+    sizes = (targets / scales).flatten(1).norm(dim=1)
+    # A target that vanishes has no relative error: its absolute one stands in, in the same units.
+    return errors / torch.where(sizes > 0.0, sizes, (predictions[0].numel()) ** 0.5)
+
+
+def error_at_the_data(
+    space: FunctionSpace, coefficients: Float[Tensor, "sample mode channel"], samples: Samples
+) -> float:
+    """Return the mean relative error of functions against the targets, at each sample's own points."""
+    scales = samples.target_scales
+    errors = [
+        relative_errors(space.values(points, found)[None], targets[None], scales)
+        for points, targets, found in zip(samples.points, samples.targets, coefficients, strict=True)
+    ]
+    return float(torch.cat(errors).mean())

@@ -1,0 +1,157 @@
+"""What every closed-form operator must do."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from gola.data.cloud import Cloud
+from gola.operators import Queries
+from gola.operators.closed_form import CLOSED_FORM_OPERATORS, ClosedFormConfig
+from tests.operators.closed_form.examples import num_inputs_of, samples_of, small_operator, training_samples
+
+NUM_SAMPLES = 9
+
+
+@pytest.fixture(params=CLOSED_FORM_OPERATORS, scope="module")
+def fitted(request):
+    """A fitted operator, its training samples, and other samples to predict."""
+    operator = small_operator(request.param, num_inputs=num_inputs_of(request.param))
+    training = training_samples(request.param, NUM_SAMPLES)
+    operator.fit(*training)
+    return operator, training, training_samples(request.param, 3, seed=1)
+
+
+def test_it_predicts_every_output_channel_at_every_point(fitted):
+    operator, _, (cloud, targets) = fitted
+    assert operator(cloud).shape == targets.shape
+    assert operator(cloud).isfinite().all()
+
+
+def test_it_answers_in_the_precision_of_the_cloud(fitted):
+    operator, _, (cloud, _) = fitted
+    single = replace(cloud, points=cloud.points.float(), values=cloud.values.float())
+    assert operator(single).dtype == torch.float32
+    assert operator(cloud).dtype == torch.float64
+    torch.testing.assert_close(operator(single), operator(cloud).float(), rtol=1e-3, atol=1e-3)
+
+
+def test_left_out_predictions_equal_those_of_refits(fitted):
+    operator, (cloud, targets), _ = fitted
+    left_out = operator.leave_one_out().split(cloud.sizes)
+    other = type(operator)(operator.config)
+    other.load_state_dict(operator.state_dict())
+    for row in range(NUM_SAMPLES):
+        other.refit(*samples_of(cloud, targets, [sample for sample in range(NUM_SAMPLES) if sample != row]))
+        alone, _ = samples_of(cloud, targets, [row])
+        torch.testing.assert_close(left_out[row], other(alone), rtol=1e-8, atol=1e-8)
+
+
+def test_the_left_out_error_is_that_of_the_left_out_predictions(fitted):
+    operator, (cloud, targets), _ = fitted
+    pairs = zip(operator.leave_one_out().split(cloud.sizes), targets.split(cloud.sizes), strict=True)
+    errors = [(found - wanted).norm() / wanted.norm() for found, wanted in pairs]
+    torch.testing.assert_close(operator.left_out_error, torch.stack(errors).mean())
+
+
+def test_refitting_to_the_same_samples_changes_nothing(fitted):
+    operator, training, (cloud, _) = fitted
+    other = type(operator)(operator.config)
+    other.load_state_dict(operator.state_dict())
+    other.refit(*training)
+    torch.testing.assert_close(other(cloud), operator(cloud), rtol=1e-9, atol=1e-9)
+
+
+def test_left_out_predictions_can_be_had_elsewhere(fitted):
+    operator, _, _ = fitted
+    places = torch.rand(5, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    assert operator.leave_one_out(at=Queries.repeated(places, NUM_SAMPLES)).shape == (5 * NUM_SAMPLES, 1)
+    with pytest.raises(ValueError, match=r"fitted to 9 samples and the queries are for 2; give queries for each"):
+        operator.leave_one_out(at=Queries.repeated(places, 2))
+
+
+def test_samples_of_a_batch_do_not_see_each_other(fitted):
+    operator, _, (cloud, targets) = fitted
+    alone = torch.cat([operator(samples_of(cloud, targets, [row])[0]) for row in range(3)])
+    torch.testing.assert_close(operator(cloud), alone, rtol=1e-9, atol=1e-9)
+
+
+def test_reordering_the_points_reorders_the_predictions(fitted):
+    operator, _, (cloud, targets) = fitted
+    one, _ = samples_of(cloud, targets, [1])
+    order = torch.randperm(one.num_points, generator=torch.Generator().manual_seed(0))
+    reordered = Cloud.of(one.points[order], one.values[order])
+    torch.testing.assert_close(operator(reordered), operator(one)[order], rtol=1e-7, atol=1e-7)
+
+
+def test_reordering_the_training_samples_changes_nothing(fitted):
+    operator, (cloud, targets), (test, _) = fitted
+    other = type(operator)(operator.config)
+    other.load_state_dict(operator.state_dict())
+    other.refit(*samples_of(cloud, targets, list(reversed(range(NUM_SAMPLES)))))
+    torch.testing.assert_close(other(test), operator(test), rtol=1e-6, atol=1e-6)
+
+
+def test_asking_at_the_points_of_the_cloud_gives_the_plain_prediction(fitted):
+    operator, _, (cloud, _) = fitted
+    asked = operator(cloud, at=Queries(points=cloud.points, offsets=cloud.offsets))
+    assert torch.equal(asked, operator(cloud))
+
+
+def test_asking_the_same_points_of_a_batch_answers_sample_by_sample(fitted):
+    operator, _, (cloud, targets) = fitted
+    places = torch.rand(7, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    alone = torch.cat([operator(samples_of(cloud, targets, [row])[0], at=places) for row in range(3)])
+    torch.testing.assert_close(operator(cloud, at=places), alone, rtol=1e-9, atol=1e-9)
+
+
+def test_a_new_instance_takes_over_the_state_from_a_file(fitted, tmp_path):
+    operator, _, (cloud, _) = fitted
+    save_file(operator.state_dict(), tmp_path / "state.safetensors")
+    config = operator.config_type.from_dict(json.loads(json.dumps(operator.config.to_dict())))
+    other = type(operator)(config)
+    other.load_state_dict(load_file(tmp_path / "state.safetensors"))
+    assert torch.equal(other(cloud), operator(cloud))
+    assert other.left_out_error == operator.left_out_error
+    with pytest.raises(ValueError, match=r"was loaded, and the training points are not saved with it; say where"):
+        other.leave_one_out()
+
+
+def test_it_has_nothing_to_train_and_counts_what_it_fitted(fitted):
+    operator, _, _ = fitted
+    assert not list(operator.parameters())
+    assert operator.num_parameters > 0
+
+
+@pytest.mark.parametrize("name", CLOSED_FORM_OPERATORS)
+def test_an_operator_that_is_not_fitted_says_so(name):
+    operator = small_operator(name, num_inputs=num_inputs_of(name))
+    cloud, targets = training_samples(name, 4)
+    for use in (lambda: operator(cloud), operator.leave_one_out, lambda: operator.refit(cloud, targets)):
+        with pytest.raises(ValueError, match=rf"This {operator.title} is not fitted yet; call fit\(cloud, targets\)"):
+            use()
+
+
+@pytest.mark.parametrize("name", CLOSED_FORM_OPERATORS)
+def test_samples_that_cannot_be_fitted_are_refused(name):
+    operator = small_operator(name, num_inputs=num_inputs_of(name))
+    cloud, targets = training_samples(name, 4)
+    with pytest.raises(ValueError, match=r"made for 1 output channels and the targets have 2"):
+        operator.fit(cloud, torch.cat([targets, targets], dim=1))
+    with pytest.raises(ValueError, match=r"targets for 3 points and the cloud has \d+; give one row of targets"):
+        operator.fit(cloud, targets[:3])
+    with pytest.raises(ValueError, match=r"The targets of the training samples must be finite; remove NaN"):
+        operator.fit(cloud, torch.where(targets == targets[0], torch.nan, targets))
+    with pytest.raises(ValueError, match=r"needs at least \d training samples, to leave one out; got 1"):
+        operator.fit(*samples_of(cloud, targets, [0]))
+    with pytest.raises(ValueError, match=r"made for \d input channels and the cloud has \d"):
+        operator.fit(replace(cloud, values=torch.cat([cloud.values, cloud.values], dim=1)), targets)
+
+
+def test_a_box_smaller_than_the_bounding_box_is_refused():
+    with pytest.raises(ValueError, match=r"padding must be at least 1, the bounding box itself; got 0\.5"):
+        ClosedFormConfig(padding=0.5)
+    with pytest.raises(ValueError, match="num_modes must be greater than 0"):
+        ClosedFormConfig(num_modes=0)

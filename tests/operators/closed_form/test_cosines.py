@@ -1,0 +1,29 @@
+import pytest
+import torch
+
+from gola.operators.closed_form.cosines import evaluate, gram, lowest_waves
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_the_lowest_waves_come_first_and_none_is_missing(dim):
+    waves = lowest_waves(60, dim)
+    lengths = waves.square().sum(dim=1)
+    assert waves[0].sum() == 0
+    assert (lengths.diff() >= 0).all()
+    assert len(waves.unique(dim=0)) == 60
+    everywhere = torch.cartesian_prod(*[torch.arange(70)] * dim).reshape(-1, dim)
+    assert (everywhere.square().sum(dim=1) < lengths[-1]).sum() <= 60
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_the_sums_of_products_follow_from_the_sums_of_cosines(dim):
+    angles = torch.pi * torch.rand(90, dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    waves = lowest_waves(40, dim)
+    functions = evaluate(angles, waves)
+    torch.testing.assert_close(gram(angles, waves), functions.T @ functions, rtol=1e-12, atol=1e-12)
+
+
+def test_the_functions_are_orthonormal_for_the_mean_over_the_box():
+    middle = (torch.arange(64, dtype=torch.float64) + 0.5) * torch.pi / 64
+    functions = evaluate(torch.cartesian_prod(middle, middle), lowest_waves(50, 2))
+    torch.testing.assert_close(functions.T @ functions / 64**2, torch.eye(50, dtype=torch.float64), rtol=0, atol=1e-12)
