@@ -7,19 +7,38 @@ if TYPE_CHECKING:
     from gola.data.cloud import Cloud
     from gola.data.dataset import Dataset
     from gola.data.sample import Channel, Sample
+    from gola.evaluation import evaluate
+    from gola.fitting import fit
     from gola.generation import generate
     from gola.problems import make_problem
+    from gola.surrogate import Surrogate
+    from gola.training import TrainingConfig
 
 _HOMES = {
     "Channel": "gola.data.sample",
     "Cloud": "gola.data.cloud",
     "Dataset": "gola.data.dataset",
     "Sample": "gola.data.sample",
+    "Surrogate": "gola.surrogate",
+    "TrainingConfig": "gola.training",
+    "evaluate": "gola.evaluation",
+    "fit": "gola.fitting",
     "generate": "gola.generation",
     "make_problem": "gola.problems",
 }
 
-__all__ = ["Channel", "Cloud", "Dataset", "Sample", "generate", "make_problem"]
+__all__ = [
+    "Channel",
+    "Cloud",
+    "Dataset",
+    "Sample",
+    "Surrogate",
+    "TrainingConfig",
+    "evaluate",
+    "fit",
+    "generate",
+    "make_problem",
+]
 
 
 def __getattr__(name: str) -> Any:

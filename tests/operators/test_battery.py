@@ -1,13 +1,29 @@
 """What every operator must do, whatever it is."""
 
+import copy
 import json
 from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
+from safetensors.torch import load, save
 
 from gola.data.cloud import Cloud
-from gola.operators import OPERATORS, DeepONetConfig, FnoConfig, GcnConfig, GknConfig, GolaConfig, Queries
+from gola.operators import (
+    OPERATORS,
+    ClosedForm,
+    ClosedFormConfig,
+    DeepONetConfig,
+    FnoConfig,
+    GcnConfig,
+    GknConfig,
+    GolaConfig,
+    KernelConfig,
+    LinearConfig,
+    NearestConfig,
+    Queries,
+)
 from tests.operators.clouds import learnable, scattered_cloud
 
 # A config of each operator that is quick, with two input and three output channels.
@@ -18,18 +34,37 @@ CONFIGS = {
     "gcn": GcnConfig(num_inputs=2, num_outputs=3, width=8, output_width=8, radius=0.3),
     "fno": FnoConfig(num_inputs=2, num_outputs=3, num_modes=3, width=4, num_layers=2, output_width=8, resolution=9),
     "deeponet": DeepONetConfig(num_inputs=2, num_outputs=3, num_sensors=5, width=8),
+    "linear": LinearConfig(num_inputs=2, num_outputs=3, num_modes=30, num_wide_modes=20),
+    "kernel": KernelConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
+    "pod_rbf": ClosedFormConfig(num_inputs=2, num_outputs=3, num_modes=30),
+    "nearest": NearestConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
+    "mean": ClosedFormConfig(num_inputs=2, num_outputs=3, num_modes=30),
 }
 
 
 @pytest.fixture(params=OPERATORS)
 def operator(request):
+    return copy.deepcopy(ready_operator(request.param))
+
+
+@cache
+def ready_operator(name):
+    """An operator that can predict: a closed-form one is fitted to a few samples, a learned one is as it starts."""
     torch.manual_seed(0)
-    return OPERATORS[request.param](CONFIGS[request.param])
+    operator = OPERATORS[name](CONFIGS[name])
+    if isinstance(operator, ClosedForm):
+        cloud = Cloud.collate([cloud_of(operator, seed=seed) for seed in range(100, 106)])
+        operator.fit(cloud, torch.cat([cloud.values, cloud.values.sum(dim=1, keepdim=True) * cloud.points[:, :1]], 1))
+    return operator
 
 
 def cloud_of(operator, num_points=40, seed=0):
     config = operator.config
-    return scattered_cloud(num_points, dim=config.dim, num_inputs=config.num_inputs, seed=seed, dtype=torch.float32)
+    cloud = scattered_cloud(num_points, dim=config.dim, num_inputs=config.num_inputs, seed=seed, dtype=torch.float32)
+    if operator.name == "pod_rbf":
+        # Its inputs are parameters of a sample.
+        return replace(cloud, values=cloud.values[:1].repeat(num_points, 1))
+    return cloud
 
 
 def test_it_predicts_every_output_channel_at_every_point(operator):
@@ -39,6 +74,9 @@ def test_it_predicts_every_output_channel_at_every_point(operator):
 
 
 def test_every_learnable_parameter_gets_a_gradient(operator):
+    if isinstance(operator, ClosedForm):
+        assert not learnable(operator)
+        return
     operator(cloud_of(operator)).square().sum().backward()
     for name, parameter in operator.named_parameters():
         if parameter.requires_grad:
@@ -92,9 +130,9 @@ def test_a_config_survives_json(operator):
         operator.config_type.from_dict({"colour": "red"})
 
 
-def test_another_instance_with_the_same_state_predicts_the_same(operator):
+def test_a_new_instance_with_the_saved_state_predicts_the_very_same(operator):
     other = type(operator)(operator.config)
-    other.load_state_dict(operator.state_dict())
+    other.load_state_dict(load(save(operator.state_dict())))
     cloud = cloud_of(operator)
     assert torch.equal(other(cloud), operator(cloud))
 
@@ -118,6 +156,8 @@ def test_a_cloud_of_other_channels_or_coordinates_is_refused(operator):
 
 
 def test_it_runs_on_any_device(operator):
+    if operator.name == "pod_rbf":
+        pytest.skip("It checks that inputs are constant, and the meta device has no numbers.")
     clouds = [cloud_of(operator, num_points, seed=num_points) for num_points in (20, 50)]
     predictions = operator.to("meta")(Cloud.collate(clouds).to("meta"))
     assert predictions.shape == (70, operator.config.num_outputs)
@@ -125,6 +165,7 @@ def test_it_runs_on_any_device(operator):
 
 
 def test_it_counts_its_parameters(operator):
-    assert operator.num_parameters == sum(operator.parameter_counts().values())
-    assert 0 < operator.num_parameters <= sum(parameter.numel() for parameter in operator.parameters())
-    assert len(learnable(operator)) <= len(operator.parameter_counts())
+    counts = operator.parameter_counts()
+    assert operator.num_parameters == sum(counts.values()) > 0
+    stored = operator.state_dict()
+    assert all(0 < count <= stored[name].numel() for name, count in counts.items())

@@ -1,5 +1,17 @@
 """Operators: maps between functions known at scattered points, all behind one interface."""
 
+from gola.operators.closed_form import (
+    ClosedForm,
+    ClosedFormConfig,
+    Kernel,
+    KernelConfig,
+    Linear,
+    LinearConfig,
+    Mean,
+    Nearest,
+    NearestConfig,
+    PodRbf,
+)
 from gola.operators.deeponet import DeepONet, DeepONetConfig
 from gola.operators.fno import Fno, FnoConfig
 from gola.operators.gcn import Gcn, GcnConfig
@@ -8,10 +20,14 @@ from gola.operators.gola import Gola, GolaConfig
 from gola.operators.operator import Operator, OperatorConfig
 from gola.operators.queries import Queries
 
-OPERATORS: dict[str, type[Operator]] = {operator.name: operator for operator in (Gola, Gkn, Gcn, Fno, DeepONet)}
+OPERATORS: dict[str, type[Operator]] = {
+    operator.name: operator for operator in (Gola, Gkn, Gcn, Fno, DeepONet, Linear, Kernel, PodRbf, Nearest, Mean)
+}
 
 __all__ = [
     "OPERATORS",
+    "ClosedForm",
+    "ClosedFormConfig",
     "DeepONet",
     "DeepONetConfig",
     "Fno",
@@ -22,7 +38,15 @@ __all__ = [
     "GknConfig",
     "Gola",
     "GolaConfig",
+    "Kernel",
+    "KernelConfig",
+    "Linear",
+    "LinearConfig",
+    "Mean",
+    "Nearest",
+    "NearestConfig",
     "Operator",
     "OperatorConfig",
+    "PodRbf",
     "Queries",
 ]

@@ -11,12 +11,12 @@ from torch.nn.functional import relu
 from gola.data.cloud import Cloud
 from gola.graph.neighbourhood import Neighbourhood
 from gola.graph.reductions import neighbour_sum
-from gola.operators.operator import Operator, OperatorConfig, Structure
+from gola.operators.operator import GraphConfig, Operator, OperatorConfig, Structure
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class GcnConfig(OperatorConfig):
+class GcnConfig(GraphConfig):
     """Settings of the graph convolutional network; their sources are in the decision record on baselines.
 
     Attributes:
@@ -24,19 +24,18 @@ class GcnConfig(OperatorConfig):
         num_layers: Convolutions, each with its own weights.
         num_rounds: How often the features pass through all of them.
         output_width: Channels of the hidden layer behind them.
-        radius: Largest distance of neighbours: what to build a cloud's neighbourhood with. The spacing of a grid, and
-            a little more against rounding, gives the grid graph.
+        radius: Largest distance of neighbours. The spacing of a grid, and a little more against rounding, gives the
+            grid graph.
     """
 
     width: int = 128
     num_layers: int = 4
     num_rounds: int = 1
     output_width: int = 128
-    radius: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_positive("width", "num_layers", "num_rounds", "output_width", "radius")
+        self._require_positive("width", "num_layers", "num_rounds", "output_width")
 
 
 PRESETS: dict[str, GcnConfig] = {

@@ -13,7 +13,7 @@ from torch.utils.checkpoint import checkpoint
 
 from gola.data.cloud import Cloud
 from gola.graph.neighbourhood import Neighbourhood
-from gola.operators.operator import Operator, OperatorConfig, Structure
+from gola.operators.operator import GraphConfig, Operator, OperatorConfig, Structure
 
 Features = Float[Tensor, "point channel"]
 
@@ -29,24 +29,23 @@ _KEPT_BYTES = 2**30
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class GknConfig(OperatorConfig):
+class GknConfig(GraphConfig):
     """Settings of the graph kernel network; their sources are in the decision record on baselines.
 
     Attributes:
         width: Channels C of the features.
         kernel_width: Width K of the kernel network's last hidden layer; the one before has half of it.
         num_layers: Iterations T, all with the same kernel.
-        radius: Largest distance of neighbours: what to build a cloud's neighbourhood with.
+        radius: Largest distance of neighbours.
     """
 
     width: int = 64
     kernel_width: int = 256
     num_layers: int = 4
-    radius: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_positive("width", "num_layers", "radius")
+        self._require_positive("width", "num_layers")
         if self.kernel_width < 2:
             raise ValueError(f"kernel_width must be at least 2; got {self.kernel_width}.")
 

@@ -12,14 +12,14 @@ from gola.operators.attention_message_passing import AttentionMessagePassing
 from gola.operators.fourier_encoder import FourierEncoder
 from gola.operators.global_attention import GlobalAttention, Normalisation
 from gola.operators.message_passing import MessagePassing, ResidualMLP
-from gola.operators.operator import Operator, OperatorConfig, Structure
+from gola.operators.operator import GraphConfig, Operator, OperatorConfig, Structure
 
 EdgeCoordinates = Literal["absolute", "relative"]
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class GolaConfig(OperatorConfig):
+class GolaConfig(GraphConfig):
     """Settings of GOLA. The paper leaves several open; see the notes on the paper in the documentation.
 
     Attributes:
@@ -27,7 +27,7 @@ class GolaConfig(OperatorConfig):
         num_modes: Waves M of the Fourier encoder.
         num_blocks: How often message passing, global attention and attention over neighbours follow each other.
         num_heads: Heads of both attentions, each of the full width.
-        radius: Largest distance of neighbours: what to build a cloud's neighbourhood with.
+        radius: Largest distance of neighbours.
         frequency_scale: Standard deviation of the initial frequencies, in waves per unit length.
         edge_coordinates: ``"absolute"``: an edge knows the coordinates of both ends, as in the paper's formula.
             ``"relative"``: it knows their difference, in units of the radius.
@@ -41,7 +41,6 @@ class GolaConfig(OperatorConfig):
     num_modes: int = 256
     num_blocks: int = 1
     num_heads: int = 2
-    radius: float = 0.1
     frequency_scale: float = 2.0
     edge_coordinates: EdgeCoordinates = "relative"
     normalisation: Normalisation = "instance"
@@ -50,7 +49,7 @@ class GolaConfig(OperatorConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_positive("width", "num_modes", "num_blocks", "num_heads", "radius", "frequency_scale")
+        self._require_positive("width", "num_modes", "num_blocks", "num_heads", "frequency_scale")
         self._require_one_of("edge_coordinates", get_args(EdgeCoordinates))
         self._require_one_of("normalisation", get_args(Normalisation))
 

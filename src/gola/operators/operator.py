@@ -60,6 +60,21 @@ class OperatorConfig:
             raise ValueError(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class GraphConfig(OperatorConfig):
+    """Settings of an operator that needs neighbours.
+
+    Attributes:
+        radius: Largest distance of neighbours: what to build a cloud's neighbourhood with.
+    """
+
+    radius: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require_positive("radius")
+
+
 class Operator(torch.nn.Module, ABC):
     """A map from a function known at scattered points to another function: ``operator(cloud) -> values``.
 
@@ -67,6 +82,7 @@ class Operator(torch.nn.Module, ABC):
         name: What users select it by.
         title: Its name in sentences.
         needs: The structure it needs on a cloud.
+        normalised: Whether it wants inputs and targets of zero mean and unit spread, or their own units.
         config_type: The class of its config.
         presets: Named configs to start from.
     """
@@ -74,6 +90,7 @@ class Operator(torch.nn.Module, ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     needs: ClassVar[tuple[Structure, ...]] = ()
+    normalised: ClassVar[bool] = True
     config_type: ClassVar[type[OperatorConfig]]
     presets: ClassVar[Mapping[str, OperatorConfig]]
 
@@ -105,6 +122,10 @@ class Operator(torch.nn.Module, ABC):
         """Predict at the queries: they join the cloud as points that listen and never speak."""
         joined, is_query = with_queries(cloud, queries)
         return self.predict(joined)[is_query]
+
+    def prepare(self, cloud: Cloud) -> Cloud:
+        """Return the cloud with the structure that this operator needs, which is best built once and kept."""
+        return cloud.with_neighbours(self.config.radius) if isinstance(self.config, GraphConfig) else cloud
 
     def parameter_counts(self) -> dict[str, int]:
         """Return the size of each parameter by name, a complex number counted once."""

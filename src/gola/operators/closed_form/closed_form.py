@@ -2,14 +2,14 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from gola.data.cloud import Cloud
-from gola.operators.closed_form.fitted import Fitted
+from gola.operators.closed_form.fitted import Fitted, as_bytes, from_bytes
 from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import error_at_the_data
@@ -48,19 +48,24 @@ class ClosedForm(Fitted, Operator):
     values in their own units: a normaliser gains nothing here, and would hide that an input is positive.
 
     Attributes:
+        choice: The settings that were chosen, as plain values; saved with the state.
         solutions: The space of the solutions.
         left_out: Coefficients of the leave-one-out prediction of each training sample.
         left_out_error: Mean relative L2 error of the leave-one-out predictions at the points of the samples.
     """
 
+    normalised: ClassVar[bool] = False
     min_samples: ClassVar[int] = 3
+
     config: ClosedFormConfig
+    choice: dict[str, Any]
     solutions: FunctionSpace
     left_out: Float[Tensor, "sample mode channel"]
     left_out_error: Float[Tensor, ""]
 
     def __init__(self, config: ClosedFormConfig) -> None:
         super().__init__(config)
+        self.choice = {}
         self.solutions = FunctionSpace()
         self._register_empty("left_out", "left_out_error")
         self._places: Queries | None = None
@@ -128,9 +133,17 @@ class ClosedForm(Fitted, Operator):
             )
         return self._values(self.left_out, places)
 
+    def get_extra_state(self) -> Tensor:
+        """Return the chosen settings as a tensor, so that they are saved with the state; torch calls this."""
+        return as_bytes(self.choice)
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Take over the chosen settings of a saved state; torch calls this."""
+        self.choice = from_bytes(state)
+
     def parameter_counts(self) -> dict[str, int]:
         """Return how many numbers a prediction draws on, by name."""
-        records = {"left_out", "left_out_error", "choice"}
+        records = {"left_out", "left_out_error"}
         return {name: buffer.numel() for name, buffer in self.named_buffers() if name not in records}
 
     @staticmethod

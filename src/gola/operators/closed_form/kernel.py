@@ -5,12 +5,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import ClassVar, Literal, final
 
 import torch
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from gola.data.cloud import Cloud
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
-from gola.operators.closed_form.fitted import as_bytes, from_bytes
 from gola.operators.closed_form.input_features import COMPARISON_PADDING, InputFeatures
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.samples import Samples
@@ -96,18 +95,17 @@ class Kernel(ClosedForm):
     centre: Float[Tensor, " feature"]
     dual: Float[Tensor, "sample mode channel"]
     offset: Float[Tensor, "mode channel"]
-    choice: UInt8[Tensor, " byte"]
 
     def __init__(self, config: KernelConfig) -> None:
         super().__init__(config)
         self.inputs = InputFeatures()
-        self._register_empty("positive", "known_inputs", "centre", "dual", "offset", "choice")
+        self._register_empty("positive", "known_inputs", "centre", "dual", "offset")
 
     @property
     def kernel(self) -> InputKernel:
         """The kernel that was chosen."""
         self._require_fit()
-        return InputKernel(**from_bytes(self.choice))
+        return InputKernel(**self.choice)
 
     def choose(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
@@ -122,7 +120,7 @@ class Kernel(ClosedForm):
             inputs, features = InputFeatures.fitted(space, samples.points, values)
             candidates.append((*best_kernel(transform, inputs, features, probes), inputs, features))
         _, kernel, self.inputs, features = min(candidates, key=lambda candidate: candidate[0])
-        self.choice = as_bytes(asdict(kernel))
+        self.choice = asdict(kernel)
         return self._fit(features, solutions)
 
     def solve(

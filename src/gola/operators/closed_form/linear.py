@@ -4,12 +4,11 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar, final
 
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float
 from torch import Tensor
 
 from gola.data.cloud import Cloud
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
-from gola.operators.closed_form.fitted import as_bytes, from_bytes
 from gola.operators.closed_form.green import Component
 from gola.operators.closed_form.input_features import InputFeatures
 from gola.operators.closed_form.linear_map import GreenPrior, LinearMap, SpectralPrior
@@ -57,24 +56,22 @@ class Linear(ClosedForm):
     inputs: InputFeatures
     weights: Float[Tensor, "mode channel feature"]
     offset: Float[Tensor, "mode channel"]
-    choice: UInt8[Tensor, " byte"]
 
     def __init__(self, config: LinearConfig) -> None:
         super().__init__(config)
         self.inputs = InputFeatures()
-        self._register_empty("weights", "offset", "choice")
+        self._register_empty("weights", "offset")
 
     @property
     def prior(self) -> GreenPrior | SpectralPrior:
         """The prior that was chosen."""
         self._require_fit()
-        settings = from_bytes(self.choice)
-        if "components" not in settings:
-            return SpectralPrior(**settings)
+        if "components" not in self.choice:
+            return SpectralPrior(**self.choice)
         components = tuple(
-            Component(**{**component, "widths": tuple(component["widths"])}) for component in settings["components"]
+            Component(**{**component, "widths": tuple(component["widths"])}) for component in self.choice["components"]
         )
-        return GreenPrior(components=components, penalty=settings["penalty"])
+        return GreenPrior(components=components, penalty=self.choice["penalty"])
 
     def choose(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
@@ -109,5 +106,5 @@ class Linear(ClosedForm):
         return torch.einsum("mcf,sf->smc", self.weights, features) + self.offset
 
     def _keep(self, inputs: InputFeatures, prior: GreenPrior | SpectralPrior, found: LinearMap) -> None:
-        self.inputs, self.choice = inputs, as_bytes(asdict(prior))
+        self.inputs, self.choice = inputs, asdict(prior)
         self.weights, self.offset = found.weights, found.offset

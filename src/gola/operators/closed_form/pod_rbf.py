@@ -6,12 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar, final
 
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float
 from torch import Tensor
 
 from gola.data.cloud import Cloud
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
-from gola.operators.closed_form.fitted import as_bytes, from_bytes
 from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
@@ -72,17 +71,16 @@ class PodRbf(ClosedForm):
     scales: Float[Tensor, " parameter"]
     dual: Float[Tensor, "sample pod"]
     polynomial: Float[Tensor, "term pod"]
-    choice: UInt8[Tensor, " byte"]
 
     def __init__(self, config: ClosedFormConfig) -> None:
         super().__init__(config)
-        self._register_empty("modes", "known_parameters", "centre", "scales", "dual", "polynomial", "choice")
+        self._register_empty("modes", "known_parameters", "centre", "scales", "dual", "polynomial")
 
     @property
     def interpolation(self) -> Interpolation:
         """The interpolation that was chosen."""
         self._require_fit()
-        return Interpolation(**from_bytes(self.choice))
+        return Interpolation(**self.choice)
 
     def choose(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
@@ -100,7 +98,7 @@ class PodRbf(ClosedForm):
             for degree, length, penalty in itertools.product(degrees, _LENGTHS, _PENALTIES)
         ]
         errors = [probes.error_of_rows(one.fit(parameters, probes.rows).left_out) for one in candidates]
-        self.choice = as_bytes(asdict(candidates[errors.index(min(errors))]))
+        self.choice = asdict(candidates[errors.index(min(errors))])
         return self.solve(samples, solutions)
 
     def solve(

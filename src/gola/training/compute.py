@@ -1,0 +1,53 @@
+"""What a training runs on, which decides how fast it is and not what comes out."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from lightning.fabric import Fabric
+from lightning.fabric.utilities.rank_zero import rank_zero_only
+
+Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compute:
+    """Devices and precision.
+
+    Attributes:
+        accelerator: ``"cpu"`` or ``"cuda"``; None for CUDA where there is any.
+        devices: Processes per machine, each with a device of its own; they share the samples of every batch.
+        num_nodes: Machines.
+        precision: Of the arithmetic; None for ``"bf16-mixed"`` where the device is made for it, else ``"32-true"``.
+    """
+
+    accelerator: Literal["cpu", "cuda"] | None = None
+    devices: int = 1
+    num_nodes: int = 1
+    precision: Precision | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("devices", "num_nodes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}.")
+        if self.accelerator == "cuda" and not torch.cuda.is_available():
+            raise ValueError("accelerator is 'cuda' and PyTorch finds no CUDA device; leave it out to use the CPU.")
+
+    def launch(self) -> Fabric:
+        """Start the processes, and return what connects them; in each of them this returns once."""
+        accelerator = self.accelerator or ("cuda" if torch.cuda.is_available() else "cpu")
+        fast = accelerator == "cuda" and torch.cuda.is_bf16_supported()
+        fabric = Fabric(
+            accelerator=accelerator,
+            devices=self.devices,
+            num_nodes=self.num_nodes,
+            strategy="ddp" if self.devices * self.num_nodes > 1 else "auto",
+            precision=self.precision or ("bf16-mixed" if fast else "32-true"),
+        )
+        fabric.launch()
+        return fabric
+
+
+def is_first_process() -> bool:
+    """Whether this process, of those that train together, is the one that writes files and talks to people."""
+    return getattr(rank_zero_only, "rank", 0) in (0, None)

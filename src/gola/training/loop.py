@@ -1,0 +1,245 @@
+"""Fit a network operator to a few samples."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from lightning.fabric import Fabric
+
+from gola.data.sample import Sample
+from gola.data.scaling import Scaling
+from gola.operators.operator import Operator
+from gola.training.checkpoint import Checkpoints
+from gola.training.compute import Compute
+from gola.training.config import TrainingConfig
+from gola.training.progress import Epoch, Progress
+from gola.training.running_mean import RunningMean
+from gola.training.samples import Objective, PreparedSamples
+
+
+class Logger(Protocol):
+    """What Lightning's loggers offer."""
+
+    def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
+        """Record numbers."""
+
+
+def train(
+    operator: Operator,
+    samples: Sequence[Sample],
+    scaling: Scaling,
+    config: TrainingConfig,
+    *,
+    compute: Compute | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    checkpoint_seconds: float = 10.0,
+    loggers: Sequence[Logger] = (),
+    provenance: Mapping[str, Any] | None = None,
+    on_progress: Callable[[Progress], object] = lambda _: None,
+) -> list[Epoch]:
+    """Minimise the mean relative L2 error of decoded predictions over the training samples.
+
+    Everything random follows from the seed and the number of the epoch, so a training that was interrupted at any
+    step and resumed ends with the very same weights as one that was not.
+
+    Args:
+        operator: Trained in place.
+        samples: Training samples. A share of them is set aside for choosing the best epoch, where they are many.
+        scaling: How they are normalised.
+        config: How to train.
+        compute: What to train on.
+        folder: Where to keep the state, every few seconds; nowhere by default.
+        resume: Whether to go on from the state in the folder, if there is one.
+        checkpoint_seconds: Time between two states.
+        loggers: Told of every epoch.
+        provenance: Further facts that a state to resume from must agree with, for instance the fingerprint of the data.
+        on_progress: Called after every step.
+
+    Returns:
+        The finished epochs.
+    """
+    fabric = (compute or Compute()).launch()
+    learned, validated = _split(samples, config)
+    config = config.resolved(len(learned))
+    prepared = PreparedSamples(
+        samples=learned, operator=operator, scaling=scaling, num_points=config.num_points, seed=config.seed
+    )
+    settings = {**config.to_dict(), **operator.config.to_dict(), **(provenance or {})}
+    training = _Training(
+        fabric=fabric,
+        config=config,
+        objective=Objective(operator, prepared),
+        validation=Objective(operator, PreparedSamples(samples=validated, operator=operator, scaling=scaling)),
+        checkpoints=Checkpoints(folder=folder, settings=settings, seconds=checkpoint_seconds),
+    )
+    state = training.checkpoints.load() if resume else None
+    if state is not None:
+        training.load(state)
+    talk = on_progress if fabric.is_global_zero else lambda _: None
+    for epoch in training.run(talk):
+        if fabric.is_global_zero:
+            for logger in loggers:
+                logger.log_metrics(_numbers(epoch), step=epoch.number)
+    training.finish()
+    return training.history
+
+
+@dataclass(kw_only=True, eq=False)
+class _Training:
+    """A training and where it stands."""
+
+    fabric: Fabric
+    config: TrainingConfig
+    objective: Objective
+    validation: Objective
+    checkpoints: Checkpoints
+    history: list[Epoch] = field(default_factory=list)
+    batch: int = 0
+    total: float = 0.0
+    seconds: float = 0.0
+    best_error: float = math.inf
+    best_weights: dict[str, torch.Tensor] | None = None
+
+    def __post_init__(self) -> None:
+        operator = self.objective.operator
+        optimiser = torch.optim.AdamW(operator.parameters(), weight_decay=self.config.weight_decay)
+        self.wrapped, self.optimiser = self.fabric.setup(self.objective, optimiser)
+        self.mean = RunningMean(operator, self.config.averaging)
+        self.began = time.monotonic()
+
+    @property
+    def num_batches(self) -> int:
+        return math.ceil(len(self.objective.samples) / self.config.batch_size)
+
+    def run(self, on_progress: Callable[[Progress], object]) -> Iterator[Epoch]:
+        """Yield every epoch that was not finished before."""
+        num_epochs = self.config.num_epochs
+        assert num_epochs is not None
+        while len(self.history) < num_epochs and not self._stops_early():
+            for rows in self._batches()[self.batch :]:
+                self._step(rows)
+                last = self.history[-1] if self.history else None
+                on_progress(Progress(step=self._steps_done(), num_steps=num_epochs * self.num_batches, last=last))
+            yield self._end_epoch()
+
+    def finish(self) -> None:
+        """Leave the operator with its best weights on the CPU, and no checkpoint."""
+        operator = self.objective.operator
+        if self.best_weights is not None:
+            operator.load_state_dict(self.best_weights)
+        else:
+            self.mean.keep()
+        operator.to("cpu")
+        self.fabric.barrier()
+        if self.fabric.is_global_zero:
+            self.checkpoints.discard()
+
+    def state(self) -> dict[str, Any]:
+        """Return all that it takes to go on from here."""
+        return {
+            "weights": self.objective.operator.state_dict(),
+            "mean": self.mean.mean,
+            "optimiser": self.optimiser.state_dict(),
+            "history": [asdict(epoch) for epoch in self.history],
+            "batch": self.batch,
+            "total": self.total,
+            "seconds": self._elapsed(),
+            "best_error": self.best_error,
+            "best_weights": self.best_weights,
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go back to where a state was taken."""
+        self.objective.operator.load_state_dict(state["weights"])
+        self.mean.load(state["mean"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.history = [Epoch(**epoch) for epoch in state["history"]]
+        for name in ("batch", "total", "seconds", "best_error", "best_weights"):
+            setattr(self, name, state[name])
+
+    def _batches(self) -> list[np.ndarray]:
+        """Shuffle the samples of the current epoch, and deal them out."""
+        rng = np.random.default_rng([self.config.seed, len(self.history)])
+        return np.array_split(rng.permutation(len(self.objective.samples)), self.num_batches)
+
+    def _step(self, rows: np.ndarray) -> None:
+        own = rows[self.fabric.global_rank :: self.fabric.world_size].tolist()
+        # A process without a sample joins with one that counts nothing: all must take part in every step.
+        errors = self.wrapped(own or rows[:1].tolist(), len(self.history))
+        errors = errors if own else 0.0 * errors
+        for group in self.optimiser.param_groups:
+            group["lr"] = self._learning_rate(self._steps_done() + 1)
+        self.optimiser.zero_grad()
+        # Gradients are averaged over the processes, and the error is one over the samples of the whole batch.
+        self.fabric.backward(errors.sum() * (self.fabric.world_size / len(rows)))
+        self.fabric.clip_gradients(self.wrapped, self.optimiser, max_norm=self.config.clip, error_if_nonfinite=False)
+        self.optimiser.step()
+        self.batch += 1
+        total: Any = self.fabric.all_reduce(errors.detach().sum(), reduce_op="sum")
+        self.total += float(total)
+        self.mean.update(self._steps_done())
+        if self.fabric.is_global_zero and self.checkpoints.due:
+            self.checkpoints.save(self.state())
+
+    def _end_epoch(self) -> Epoch:
+        epoch = Epoch(
+            number=len(self.history) + 1,
+            training_error=self.total / len(self.objective.samples),
+            validation_error=self._validate(),
+            learning_rate=self._learning_rate(self._steps_done()),
+            seconds=self._elapsed(),
+        )
+        if not math.isfinite(epoch.training_error):
+            raise ValueError(
+                f"The training error is {epoch.training_error} after epoch {epoch.number}: the weights have run away."
+                f" Lower the learning rate, now {self.config.learning_rate}, and look at the data with `gola inspect`."
+            )
+        self.history.append(epoch)
+        self.batch, self.total = 0, 0.0
+        return epoch
+
+    @torch.no_grad()
+    def _validate(self) -> float | None:
+        count = len(self.validation.samples)
+        if not count:
+            return None
+        with self.mean.in_place():
+            error = sum(float(self.validation([row], 0)) for row in range(count)) / count
+            if error < self.best_error:
+                self.best_error = error
+                weights = self.objective.operator.state_dict()
+                self.best_weights = {name: value.detach().clone() for name, value in weights.items()}
+        return error
+
+    def _stops_early(self) -> bool:
+        errors = [epoch.validation_error for epoch in self.history if epoch.validation_error is not None]
+        if not errors or self.config.patience is None:
+            return False
+        return len(errors) - 1 - int(np.argmin(errors)) >= self.config.patience
+
+    def _steps_done(self) -> int:
+        return len(self.history) * self.num_batches + self.batch
+
+    def _learning_rate(self, step: int) -> float:
+        assert self.config.num_epochs is not None
+        return self.config.learning_rate_at(step / (self.config.num_epochs * self.num_batches))
+
+    def _elapsed(self) -> float:
+        return self.seconds + time.monotonic() - self.began
+
+
+def _split(samples: Sequence[Sample], config: TrainingConfig) -> tuple[list[Sample], list[Sample]]:
+    """Set some samples aside for validation."""
+    order = np.random.default_rng(config.seed).permutation(len(samples)).tolist()
+    num_validation = config.num_validation(len(samples))
+    return [samples[row] for row in sorted(order[num_validation:])], [samples[row] for row in order[:num_validation]]
+
+
+def _numbers(epoch: Epoch) -> dict[str, float]:
+    return {name: value for name, value in asdict(epoch).items() if name != "number" and value is not None}
