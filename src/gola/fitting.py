@@ -2,10 +2,9 @@
 
 import difflib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from gola.operators import OPERATORS
 from gola.operators.closed_form import ClosedForm
 from gola.operators.operator import GraphConfig, Operator, OperatorConfig
 from gola.surrogate import Surrogate
-from gola.training import Compute, Epoch, Logger, Progress, TrainingConfig, train
+from gola.training import Epoch, Session, TrainingConfig, train
 
 # As many as the radius 0.1 gives to 1000 random points in the unit square, with which the presets were chosen.
 _NUM_NEIGHBOURS = 28
@@ -34,12 +33,7 @@ def fit(
     *,
     training: TrainingConfig | None = None,
     seed: int = 0,
-    compute: Compute | None = None,
-    folder: str | Path | None = None,
-    resume: bool = False,
-    checkpoint_seconds: float = 10.0,
-    loggers: Sequence[Logger] = (),
-    on_progress: Callable[[Progress], object] = lambda _: None,
+    session: Session | None = None,
 ) -> Surrogate:
     """Fit an operator to training samples.
 
@@ -48,18 +42,13 @@ def fit(
         operator: Its name (``"linear"``), its name and a preset (``"gola/paper"``), or a config. The data decide on
             dimension and channels and, unless a config is given, on the radius of neighbours.
         training: How to train, for networks.
-        seed: Decides the initial parameters and everything else that is random; replaces that of ``training``.
-        compute: What to train on.
-        folder: Where to keep the state of the training, so that it can be resumed.
-        resume: Whether to go on from there.
-        checkpoint_seconds: Time between two states.
-        loggers: Lightning loggers, told of every epoch.
-        on_progress: Called after every step of the training.
+        seed: Decides the initial parameters and everything else that is random.
+        session: How to run the training: devices, checkpoints, progress.
     """
     if not data.targets:
         raise ValueError("The data set has inputs only; fitting needs targets.")
     data = data.in_memory()
-    training = replace(training or TrainingConfig(), seed=seed)
+    training = training or TrainingConfig()
     config = config_for(data, operator, num_points=training.num_points)
     kind = kind_of(config)
     scaling = Scaling.fit(data, normalised=kind.normalised)
@@ -68,25 +57,14 @@ def fit(
     fingerprint = data.fingerprint()
     start = time.perf_counter()
     if isinstance(made, ClosedForm):
-        scores, how = _fit_closed_form(made, data, scaling), {}
+        scores = _fit_closed_form(made, data, scaling)
+        how: dict[str, Any] = {}
     else:
         history = train(
-            made,
-            list(data),
-            scaling,
-            training,
-            compute=compute,
-            folder=None if folder is None else Path(folder),
-            resume=resume,
-            checkpoint_seconds=checkpoint_seconds,
-            loggers=loggers,
-            provenance={"data": fingerprint},
-            on_progress=on_progress,
+            made, list(data), scaling, training, seed=seed, session=session, provenance={"data": fingerprint}
         )
-        scores, how = (
-            _scores(history),
-            {"training": training.to_dict(), "history": [asdict(epoch) for epoch in history]},
-        )
+        scores = _scores(history)
+        how = {"training": training.to_dict(), "history": [asdict(epoch) for epoch in history]}
     return Surrogate(
         operator=made.eval(),
         scaling=scaling,

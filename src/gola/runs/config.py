@@ -21,7 +21,7 @@ class RunConfig:
         data: The file of the data set.
         operator: Name of the operator, or name and preset: ``gola/paper``.
         settings: Changes to the preset.
-        training: How to train, for networks; its seed is replaced by that of the run.
+        training: How to train, for networks.
         num_train: Number of training samples; None for all.
         num_test: Number of test samples; None for all others.
         num_points: Points to keep of each sample; None for all.

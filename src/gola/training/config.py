@@ -23,7 +23,6 @@ class TrainingConfig:
         validation_share: Share of the training samples that is set aside to choose the best epoch, and to stop early.
         validation_from: Number of training samples below which none is set aside.
         patience: Epochs without improvement on the samples set aside after which training stops; None for never.
-        seed: Decides the initial parameters, the samples set aside, the order of the others and the points drawn.
     """
 
     num_epochs: int | None = None
@@ -38,7 +37,6 @@ class TrainingConfig:
     validation_share: float = 0.1
     validation_from: int = 50
     patience: int | None = 50
-    seed: int = 0
 
     def __post_init__(self) -> None:
         for name in ("num_epochs", "num_steps", "batch_size", "learning_rate", "clip", "num_points", "patience"):
@@ -48,9 +46,8 @@ class TrainingConfig:
         for name in ("warmup", "averaging", "validation_share"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise ValueError(f"{name} is a share, from 0 up to 1; got {getattr(self, name)}.")
-        for name in ("weight_decay", "seed"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must not be negative; got {getattr(self, name)}.")
+        if not self.weight_decay >= 0:
+            raise ValueError(f"weight_decay must not be negative; got {self.weight_decay}.")
 
     def num_validation(self, num_samples: int) -> int:
         """Return how many of the training samples are set aside."""

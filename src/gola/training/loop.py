@@ -4,8 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,18 +14,11 @@ from gola.data.sample import Sample
 from gola.data.scaling import Scaling
 from gola.operators.operator import Operator
 from gola.training.checkpoint import Checkpoints
-from gola.training.compute import Compute
 from gola.training.config import TrainingConfig
 from gola.training.progress import Epoch, Progress
 from gola.training.running_mean import RunningMean
 from gola.training.samples import Objective, PreparedSamples
-
-
-class Logger(Protocol):
-    """What Lightning's loggers offer."""
-
-    def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
-        """Record numbers."""
+from gola.training.session import Session
 
 
 def train(
@@ -35,13 +27,9 @@ def train(
     scaling: Scaling,
     config: TrainingConfig,
     *,
-    compute: Compute | None = None,
-    folder: Path | None = None,
-    resume: bool = False,
-    checkpoint_seconds: float = 10.0,
-    loggers: Sequence[Logger] = (),
+    seed: int = 0,
+    session: Session | None = None,
     provenance: Mapping[str, Any] | None = None,
-    on_progress: Callable[[Progress], object] = lambda _: None,
 ) -> list[Epoch]:
     """Minimise the mean relative L2 error of decoded predictions over the training samples.
 
@@ -53,39 +41,35 @@ def train(
         samples: Training samples. A share of them is set aside for choosing the best epoch, where they are many.
         scaling: How they are normalised.
         config: How to train.
-        compute: What to train on.
-        folder: Where to keep the state, every few seconds; nowhere by default.
-        resume: Whether to go on from the state in the folder, if there is one.
-        checkpoint_seconds: Time between two states.
-        loggers: Told of every epoch.
+        seed: Decides the samples set aside, the order of the others, and the points drawn.
+        session: How to run the training.
         provenance: Further facts that a state to resume from must agree with, for instance the fingerprint of the data.
-        on_progress: Called after every step.
 
     Returns:
         The finished epochs.
     """
-    fabric = (compute or Compute()).launch()
-    learned, validated = _split(samples, config)
+    session = session or Session()
+    fabric = session.launch()
+    learned, validated = _split(samples, config.num_validation(len(samples)), seed)
     config = config.resolved(len(learned))
     prepared = PreparedSamples(
-        samples=learned, operator=operator, scaling=scaling, num_points=config.num_points, seed=config.seed
+        samples=learned, operator=operator, scaling=scaling, num_points=config.num_points, seed=seed
     )
-    settings = {**config.to_dict(), **operator.config.to_dict(), **(provenance or {})}
+    settings = {"seed": seed, **config.to_dict(), **operator.config.to_dict(), **(provenance or {})}
     training = _Training(
         fabric=fabric,
         config=config,
+        seed=seed,
         objective=Objective(operator, prepared),
         validation=Objective(operator, PreparedSamples(samples=validated, operator=operator, scaling=scaling)),
-        checkpoints=Checkpoints(folder=folder, settings=settings, seconds=checkpoint_seconds),
+        checkpoints=Checkpoints(folder=session.folder, settings=settings, seconds=session.checkpoint_seconds),
     )
-    state = training.checkpoints.load() if resume else None
+    state = training.checkpoints.load() if session.resume else None
     if state is not None:
         training.load(state)
-    talk = on_progress if fabric.is_global_zero else lambda _: None
-    for epoch in training.run(talk):
-        if fabric.is_global_zero:
-            for logger in loggers:
-                logger.log_metrics(_numbers(epoch), step=epoch.number)
+    for epoch in training.run(session.on_progress if fabric.is_global_zero else lambda _: None):
+        for logger in session.loggers if fabric.is_global_zero else ():
+            logger.log_metrics(_numbers(epoch), step=epoch.number)
     training.finish()
     return training.history
 
@@ -96,6 +80,7 @@ class _Training:
 
     fabric: Fabric
     config: TrainingConfig
+    seed: int
     objective: Objective
     validation: Objective
     checkpoints: Checkpoints
@@ -165,7 +150,7 @@ class _Training:
 
     def _batches(self) -> list[np.ndarray]:
         """Shuffle the samples of the current epoch, and deal them out."""
-        rng = np.random.default_rng([self.config.seed, len(self.history)])
+        rng = np.random.default_rng([self.seed, len(self.history)])
         return np.array_split(rng.permutation(len(self.objective.samples)), self.num_batches)
 
     def _step(self, rows: np.ndarray) -> None:
@@ -234,10 +219,9 @@ class _Training:
         return self.seconds + time.monotonic() - self.began
 
 
-def _split(samples: Sequence[Sample], config: TrainingConfig) -> tuple[list[Sample], list[Sample]]:
+def _split(samples: Sequence[Sample], num_validation: int, seed: int) -> tuple[list[Sample], list[Sample]]:
     """Set some samples aside for validation."""
-    order = np.random.default_rng(config.seed).permutation(len(samples)).tolist()
-    num_validation = config.num_validation(len(samples))
+    order = np.random.default_rng(seed).permutation(len(samples)).tolist()
     return [samples[row] for row in sorted(order[num_validation:])], [samples[row] for row in order[:num_validation]]
 
 

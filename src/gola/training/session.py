@@ -1,30 +1,51 @@
-"""What a training runs on, which decides how fast it is and not what comes out."""
+"""How a training is run, which decides how fast it is and whom it tells, and not what comes out."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Literal, Protocol
 
 import torch
 from lightning.fabric import Fabric
 from lightning.fabric.utilities.rank_zero import rank_zero_only
 
+from gola.training.progress import Progress
+
 Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
 
 
+class Logger(Protocol):
+    """What Lightning's loggers offer."""
+
+    def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
+        """Record numbers."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class Compute:
-    """Devices and precision.
+class Session:
+    """Devices, checkpoints and onlookers of a training.
 
     Attributes:
+        folder: Where to keep the state of the training every few seconds; nowhere by default.
+        resume: Whether to go on from the state in the folder, if there is one.
+        checkpoint_seconds: Time between two states.
         accelerator: ``"cpu"`` or ``"cuda"``; None for CUDA where there is any.
         devices: Processes per machine, each with a device of its own; they share the samples of every batch.
         num_nodes: Machines.
         precision: Of the arithmetic; None for ``"bf16-mixed"`` where the device is made for it, else ``"32-true"``.
+        loggers: Lightning loggers, told of every epoch.
+        on_progress: Called after every step, in the first process.
     """
 
+    folder: Path | None = None
+    resume: bool = False
+    checkpoint_seconds: float = 10.0
     accelerator: Literal["cpu", "cuda"] | None = None
     devices: int = 1
     num_nodes: int = 1
     precision: Precision | None = None
+    loggers: Sequence[Logger] = ()
+    on_progress: Callable[[Progress], object] = lambda _: None
 
     def __post_init__(self) -> None:
         for name in ("devices", "num_nodes"):
