@@ -8,21 +8,19 @@ and a second call does only what is missing. ``--table`` prints what is finished
 """
 
 import argparse
-import csv
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from gola.data.dataset import Dataset
-from gola.operators import Fno
+from benchmarks.runs import Runs
+from gola import Dataset, TrainingConfig, evaluate, fit
 from gola.problems import make_problem
-from gola.training import Scaling, TrainingConfig, train
 
-RUNS = Path("results/calibration/runs.csv")
-COLUMNS = ("variant", "seed", "epochs", "error", "training_error", "seconds")
+RUNS = Runs(
+    path=Path("results/calibration/runs.csv"),
+    columns=("variant", "seed", "epochs", "error", "training_error", "seconds"),
+    keys=("variant", "seed"),
+)
 NUM_SAMPLES, NUM_TRAIN, NUM_TEST = 200, 30, 100
 # Presets were chosen on samples of seed 0, so none of those may be a test sample.
 DATA_SEED = 1
@@ -51,42 +49,32 @@ def main() -> None:
         return
     for seed in options.seeds:
         for variant in options.variants:
-            if (variant, seed) not in {(row["variant"], int(row["seed"])) for row in finished_runs()}:
-                row = run(variant, seed)
-                append(row)
-                print(row, flush=True)
+            if not RUNS.is_done(variant, seed):
+                RUNS.append(*run(variant, seed))
 
 
-def run(variant: str, seed: int) -> dict[str, object]:
-    """Train on 30 samples and return the error on 100 others."""
+def run(variant: str, seed: int) -> tuple[object, ...]:
+    """Train on 30 samples, and judge on 100 others."""
     name, parameters, num_epochs, _, _ = VARIANTS[variant]
     problem = make_problem(name, **parameters)
-    samples = Dataset.from_samples(
-        problem.generate(DATA_SEED, range(NUM_SAMPLES)), inputs=problem.inputs, targets=problem.targets
+    samples = problem.generate(DATA_SEED, range(NUM_SAMPLES))
+    data = Dataset.from_samples(samples, inputs=problem.inputs, targets=problem.targets)
+    train, test = data.split(num_train=NUM_TRAIN, num_test=NUM_TEST, seed=seed)
+    surrogate = fit(train, "fno", training=TrainingConfig(num_epochs=num_epochs, batch_size=10), seed=seed)
+    return (
+        variant,
+        seed,
+        num_epochs,
+        f"{evaluate(surrogate, test).mean:.4f}",
+        f"{surrogate.scores['training_error']:.4f}",
+        f"{surrogate.provenance['seconds']:.0f}",
     )
-    training, test = samples.split(num_train=NUM_TRAIN, num_test=NUM_TEST, seed=seed)
-    scaling = Scaling.fit(training)
-    torch.manual_seed(seed)
-    operator = Fno(Fno.presets["default"])
-    start = time.perf_counter()
-    last: list[float] = []
-    train(
-        operator,
-        [scaling.prepare(sample, None) for sample in training],
-        scaling,
-        TrainingConfig(num_epochs=num_epochs, batch_size=10, seed=seed),
-        on_epoch=lambda _, error: last.append(error),
-    )
-    seconds = time.perf_counter() - start
-    errors = scaling.errors(operator, [scaling.prepare(sample, None) for sample in test])
-    measured = (variant, seed, num_epochs, f"{errors.mean():.4f}", f"{last[-1]:.4f}", f"{seconds:.0f}")
-    return dict(zip(COLUMNS, measured, strict=True))
 
 
 def print_table() -> None:
     """Print mean and spread over seeds beside the published errors."""
     errors: dict[str, list[float]] = {}
-    for row in finished_runs():
+    for row in RUNS.finished():
         errors.setdefault(row["variant"], []).append(float(row["error"]))
     print("| problem | our FNO | seeds | the paper's FNO | ours / the paper's | PPI-NO's FNO |")
     print("|---|---|---|---|---|---|")
@@ -95,24 +83,6 @@ def print_table() -> None:
         spread = f" ± {np.std(found, ddof=1):.4f}" if len(found) > 1 else ""
         mean = float(np.mean(found))
         print(f"| {variant} | {mean:.4f}{spread} | {len(found)} | {paper} | {mean / paper:.2f} | {ppi_no} |")
-
-
-def finished_runs() -> Iterator[dict[str, str]]:
-    """Yield the rows that are on disk."""
-    if RUNS.exists():
-        with RUNS.open() as file:
-            yield from csv.DictReader(file)
-
-
-def append(row: dict[str, object]) -> None:
-    """Add a finished run to the file."""
-    RUNS.parent.mkdir(parents=True, exist_ok=True)
-    new = not RUNS.exists()
-    with RUNS.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 if __name__ == "__main__":

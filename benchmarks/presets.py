@@ -6,22 +6,21 @@ and judged on the third, so no test sample is ever seen. One run is one variant,
 """
 
 import argparse
-import csv
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from gola.data.dataset import Dataset
+from benchmarks.runs import Runs
+from gola import Dataset, TrainingConfig, evaluate, fit
 from gola.operators import Gola, GolaConfig
 from gola.problems import make_problem
-from gola.training import Scaling, TrainingConfig, train
 
-RUNS = Path("results/presets/runs.csv")
-COLUMNS = ("variant", "problem", "fold", "epochs", "error", "training_error", "seconds", "parameters")
+RUNS = Runs(
+    path=Path("results/presets/runs.csv"),
+    columns=("variant", "problem", "fold", "epochs", "error", "training_error", "seconds", "parameters"),
+    keys=("variant", "problem", "fold", "epochs"),
+)
 PROBLEMS = ("darcy", "advection", "eikonal", "nonlinear_diffusion")
 NUM_TRAIN, NUM_POINTS, NUM_FOLDS = 30, 1000, 3
 
@@ -62,45 +61,29 @@ def main() -> None:
     if options.table:
         print_table()
         return
-    done = {(row["variant"], row["problem"], int(row["fold"]), int(row["epochs"])) for row in finished_runs()}
     for fold in options.folds:
         for variant in options.variants:
             for problem in options.problems:
-                if (variant, problem, fold, options.epochs) not in done:
-                    row = run(variant, problem, fold, options.epochs)
-                    append(row)
-                    print({name: row[name] for name in COLUMNS}, flush=True)
+                if not RUNS.is_done(variant, problem, fold, options.epochs):
+                    RUNS.append(*run(variant, problem, fold, options.epochs))
 
 
-def run(variant: str, problem: str, fold: int, num_epochs: int) -> dict[str, object]:
-    """Train one variant on all folds but one and return its error on that one."""
+def run(variant: str, problem: str, fold: int, num_epochs: int) -> tuple[object, ...]:
+    """Train one variant on all folds but one, and judge it on that one."""
     samples = training_set(problem)
     held_out = range(fold, NUM_TRAIN, NUM_FOLDS)
-    kept = [samples[row] for row in range(NUM_TRAIN) if row not in held_out]
-    config = VARIANTS[variant]
-    scaling = Scaling.fit(kept)
-    prepared = [scaling.prepare(sample, config.radius) for sample in samples]
-    torch.manual_seed(0)
-    operator = Gola(config)
-    start = time.perf_counter()
-    last = []
-    train(
-        operator,
-        [prepared[row] for row in range(NUM_TRAIN) if row not in held_out],
-        scaling,
-        TrainingConfig(num_epochs=num_epochs),
-        on_epoch=lambda _, error: last.append(error),
+    kept = samples.select(row for row in range(NUM_TRAIN) if row not in held_out)
+    surrogate = fit(kept, VARIANTS[variant], training=TrainingConfig(num_epochs=num_epochs))
+    return (
+        variant,
+        problem,
+        fold,
+        num_epochs,
+        f"{evaluate(surrogate, samples.select(held_out)).mean:.4f}",
+        f"{surrogate.scores['training_error']:.4f}",
+        f"{surrogate.provenance['seconds']:.0f}",
+        surrogate.operator.num_parameters,
     )
-    seconds = time.perf_counter() - start
-    errors = scaling.errors(operator, [prepared[row] for row in held_out])
-    return dict(
-        zip(
-            COLUMNS,
-            (variant, problem, fold, num_epochs, f"{errors.mean():.4f}", f"{last[-1]:.4f}", f"{seconds:.0f}",
-             operator.num_parameters),
-            strict=True,
-        )
-    )  # fmt: skip
 
 
 def training_set(problem: str) -> Dataset:
@@ -116,7 +99,7 @@ def print_table() -> None:
     """Print the mean error over folds of every variant and problem, with the number of folds."""
     errors: dict[str, dict[str, list[float]]] = {}
     others: dict[str, tuple[str, list[float]]] = {}
-    for row in finished_runs():
+    for row in RUNS.finished():
         errors.setdefault(row["variant"], {}).setdefault(row["problem"], []).append(float(row["error"]))
         others.setdefault(row["variant"], (row["parameters"], []))[1].append(float(row["seconds"]))
     print("| variant | parameters | " + " | ".join(PROBLEMS) + " | median seconds |")
@@ -125,24 +108,6 @@ def print_table() -> None:
         cells = [f"{np.mean(found[name]):.3f} ({len(found[name])})" if name in found else "–" for name in PROBLEMS]
         parameters, times = others[variant]
         print(f"| {variant} | {int(parameters):,} | {' | '.join(cells)} | {np.median(times):.0f} |")
-
-
-def finished_runs() -> Iterator[dict[str, str]]:
-    """Yield the rows that are on disk."""
-    if RUNS.exists():
-        with RUNS.open() as file:
-            yield from csv.DictReader(file)
-
-
-def append(row: dict[str, object]) -> None:
-    """Add a finished run to the file."""
-    RUNS.parent.mkdir(parents=True, exist_ok=True)
-    new = not RUNS.exists()
-    with RUNS.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from lightning.fabric import Fabric
@@ -14,6 +14,7 @@ from gola.training.progress import Progress
 Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
 
 
+@runtime_checkable
 class Logger(Protocol):
     """What Lightning's loggers offer."""
 

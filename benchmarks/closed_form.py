@@ -1,0 +1,134 @@
+"""Closed-form operators on the paper's problems at scattered points: ``python -m benchmarks.closed_form``.
+
+One run is one operator, problem, number of training samples and seed; it is written to ``results/closed_form/runs.csv``
+as soon as it ends, and a second call does only what is missing. ``--table`` prints what is finished.
+"""
+
+import argparse
+import csv
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gola.data.cloud import Cloud
+from gola.data.dataset import Dataset
+from gola.metrics import relative_l2
+from gola.operators import ClosedForm, Kernel, Linear, Mean, Nearest
+from gola.problems import make_problem
+
+RUNS = Path("results/closed_form/runs.csv")
+COLUMNS = (
+    "problem", "num_train", "operator", "seed", "error", "left_out_error", "fit_seconds", "predict_milliseconds"
+)  # fmt: skip
+KEY = COLUMNS[:4]
+OPERATORS: dict[str, type[ClosedForm]] = {operator.name: operator for operator in (Mean, Nearest, Kernel, Linear)}
+PROBLEMS = ("darcy", "advection", "eikonal", "nonlinear_diffusion")
+SIZES = (10, 30, 100)
+NUM_SAMPLES, NUM_TEST, NUM_POINTS = 200, 100, 1000
+# What the operators search through was chosen on samples of seed 0, so none of those may be a test sample.
+DATA_SEED = 1
+
+
+def main() -> None:
+    """Run what is missing of the chosen operators, problems, sizes and seeds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--operators", nargs="+", default=list(OPERATORS), choices=list(OPERATORS))
+    parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=PROBLEMS)
+    parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--table", action="store_true", help="only print what is finished, as Markdown")
+    options = parser.parse_args()
+    if options.table:
+        print_table()
+        return
+    done = {tuple(row[name] for name in KEY) for row in finished_runs()}
+    wanted = itertools.product(options.seeds, options.problems, options.sizes, options.operators)
+    for seed, problem, num_train, operator in wanted:
+        if (problem, str(num_train), operator, str(seed)) not in done:
+            row = run(problem, num_train, operator, seed)
+            append(row)
+            print(row, flush=True)
+
+
+def run(problem: str, num_train: int, operator: str, seed: int) -> dict[str, object]:
+    """Fit to the training samples and return the errors on 100 others and on those left out, and the times."""
+    training, test = all_samples(problem).split(num_train=num_train, num_test=NUM_TEST, seed=seed)
+    cloud, targets = together(training.subsample(NUM_POINTS, seed=seed))
+    asked, truth = together(test.subsample(NUM_POINTS, seed=seed))
+    kind = OPERATORS[operator]
+    made = kind(kind.presets["default"])
+    start = time.perf_counter()
+    made.fit(cloud, targets)
+    fitted = time.perf_counter()
+    predictions = made(asked)
+    milliseconds = 1e3 * (time.perf_counter() - fitted) / NUM_TEST
+    error = relative_l2(predictions, truth, asked.sizes).mean()
+    left_out = relative_l2(made.leave_one_out(), targets, cloud.sizes).mean()
+    measured = (f"{error:.5f}", f"{left_out:.5f}", f"{fitted - start:.2f}", f"{milliseconds:.1f}")
+    return dict(zip(COLUMNS, (problem, num_train, operator, seed, *measured), strict=True))
+
+
+@lru_cache(maxsize=1)
+def all_samples(problem: str) -> Dataset:
+    """Return the samples that training and test samples are drawn from, on the full grid."""
+    kind = make_problem(problem)
+    return Dataset.from_samples(kind.generate(DATA_SEED, range(NUM_SAMPLES)), inputs=kind.inputs, targets=kind.targets)
+
+
+def together(samples: Dataset) -> tuple[Cloud, Tensor]:
+    """Return all samples as one cloud with its targets, in their own units."""
+    clouds = [Cloud.of(torch.as_tensor(sample.points), torch.as_tensor(sample.inputs)) for sample in samples]
+    return Cloud.collate(clouds), torch.cat([torch.as_tensor(sample.targets) for sample in samples])
+
+
+def print_table() -> None:
+    """Print, for every operator and size, the error on each problem with its spread, the left-out one and the times."""
+    rows = list(finished_runs())
+    print("| training samples | operator | " + " | ".join(PROBLEMS) + " | seeds | fit, s | predict, ms |")
+    print("|---" * (len(PROBLEMS) + 5) + "|")
+    for size, operator in itertools.product(SIZES, OPERATORS):
+        found = [row for row in rows if (row["num_train"], row["operator"]) == (str(size), operator)]
+        if not found:
+            continue
+        cells = [cell([row for row in found if row["problem"] == problem]) for problem in PROBLEMS]
+        seeds = len({row["seed"] for row in found})
+        times = [np.median([float(row[name]) for row in found]) for name in ("fit_seconds", "predict_milliseconds")]
+        print(f"| {size} | {operator} | {' | '.join(cells)} | {seeds} | {times[0]:.1f} | {times[1]:.0f} |")
+
+
+def cell(rows: Sequence[dict[str, str]]) -> str:
+    """Write mean and spread over the seeds, and in brackets the mean leave-one-out error."""
+    if not rows:
+        return "–"
+    errors = [float(row["error"]) for row in rows]
+    left_out = np.mean([float(row["left_out_error"]) for row in rows])
+    spread = f" ± {np.std(errors, ddof=1):.4f}" if len(errors) > 1 else ""
+    return f"{np.mean(errors):.4f}{spread} ({left_out:.4f})"
+
+
+def finished_runs() -> Iterator[dict[str, str]]:
+    """Yield the rows that are on disk."""
+    if RUNS.exists():
+        with RUNS.open() as file:
+            yield from csv.DictReader(file)
+
+
+def append(row: dict[str, object]) -> None:
+    """Add a finished run to the file."""
+    RUNS.parent.mkdir(parents=True, exist_ok=True)
+    new = not RUNS.exists()
+    with RUNS.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+if __name__ == "__main__":
+    main()
