@@ -94,7 +94,7 @@ def test_an_unknown_problem_or_parameter_comes_with_the_nearest_name():
 
 
 def test_a_scheduler_that_does_not_answer_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr("gola.generation._CONNECT_SECONDS", 1)
+    monkeypatch.setattr("gola.executors._CONNECT_SECONDS", 1)
     with pytest.raises(ValueError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1"):
         generate(make_problem("darcy"), tmp_path / "d.h5", num_samples=2, scheduler="tcp://127.0.0.1:1")
 

@@ -3,6 +3,9 @@
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+INTERRUPTED = 130
+"""The exit code of a program that was stopped by Ctrl-C."""
+
 output = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 

@@ -1,18 +1,16 @@
 """``gola problems`` and ``gola generate``."""
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from gola.cli.console import errors, output, progress_bar
+from gola.cli.console import INTERRUPTED, errors, output, progress_bar
+from gola.cli.options import assignments
 from gola.generation import generate
 from gola.problems import PROBLEMS, make_problem
-
-INTERRUPTED = 130
 
 
 def list_problems() -> None:
@@ -49,7 +47,7 @@ def generate_data(
 
     Ctrl-C keeps what is finished; the same command then goes on where it stopped.
     """
-    chosen = make_problem(problem, **_parsed(parameters or []))
+    chosen = make_problem(problem, **assignments(parameters or []))
     with progress_bar() as progress:
         task = progress.add_task(chosen.title, total=num_samples)
         try:
@@ -68,17 +66,3 @@ def generate_data(
             errors.print(f"Interrupted. Finished samples are kept in {out}.parts; run the same command to go on.")
             raise typer.Exit(INTERRUPTED) from None
     output.print(f"{out}: {dataset!r}, {out.stat().st_size / 1e6:.1f} MB", markup=False, soft_wrap=True)
-
-
-def _parsed(assignments: list[str]) -> dict[str, Any]:
-    """Read NAME=VALUE pairs; values are numbers, true, false or text."""
-    parsed = {}
-    for assignment in assignments:
-        name, equals, value = assignment.partition("=")
-        if not (name and equals and value):
-            raise ValueError(f"--set needs NAME=VALUE, for instance resolution=64; got {assignment!r}.")
-        try:
-            parsed[name.strip().replace("-", "_")] = json.loads(value)
-        except json.JSONDecodeError:
-            parsed[name.strip().replace("-", "_")] = value
-    return parsed

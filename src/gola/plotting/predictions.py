@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from gola.data.sample import Channel, Sample
 from gola.metrics import relative_l2
 from gola.plotting.fields import draw_field
-from gola.plotting.style import ERROR_COLOURS, frame, house_style, new_figure
+from gola.plotting.style import ERROR_COLOURS, frame, house_style, new_rows
 
-_PANELS = 4
+_NUM_PANELS = 4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,7 +22,7 @@ class Prediction:
     """What was predicted for one sample.
 
     Attributes:
-        label: What to call it in the picture: ``"median"``, or the name of an operator.
+        label: The heading above it: ``"median test sample"``, or the name of an operator.
         sample: The input function and the truth.
         values: The prediction at the points of the sample, a column for each target channel.
     """
@@ -31,64 +31,55 @@ class Prediction:
     sample: Sample
     values: Float[np.ndarray, "point channel"]
 
+    def misses(self, column: int) -> Float[np.ndarray, " point"]:
+        """Return the absolute error of a channel at every point."""
+        return np.abs(self.values[:, column] - self.sample.targets[:, column])
+
+    def relative_error(self, column: int) -> float:
+        """Return the relative L2 error of a channel."""
+        values, targets = self.values[:, [column]], self.sample.targets[:, [column]]
+        return float(relative_l2(torch.from_numpy(values), torch.from_numpy(targets), [len(values)]))
+
 
 def draw_predictions(
-    predictions: Sequence[Prediction],
-    inputs: tuple[Channel, ...],
-    targets: tuple[Channel, ...],
-    *,
-    title: str,
+    predictions: Sequence[Prediction], inputs: tuple[Channel, ...], targets: tuple[Channel, ...]
 ) -> Figure:
     """Draw input, truth, prediction and absolute error side by side, a row for each prediction and target channel.
 
-    Truth and prediction share a colour scale. That of the error begins at zero, and is the same in all rows of a
-    channel that show the same sample, so that two operators can be compared at a glance.
+    Truth and prediction share a colour scale. That of the error begins at zero and is the same for all predictions of
+    one sample, so that operators can be compared at a glance.
     """
     rows = [(prediction, column) for prediction in predictions for column in range(len(targets))]
+    headings = [prediction.label if column == 0 else "" for prediction, column in rows]
     with house_style():
-        figure = new_figure(_PANELS, len(rows), three_dimensional=predictions[0].sample.dim == 3)
-        panels = iter(list(figure.axes))
-        for prediction, column in rows:
-            row = [next(panels) for _ in range(_PANELS)]
+        figure, panels = new_rows(headings, _NUM_PANELS, three_dimensional=predictions[0].sample.dim == 3)
+        for row, (prediction, column) in zip(panels, rows, strict=True):
             alike = [other for other in predictions if other.sample is prediction.sample]
-            worst = max(float(_misses(other, column).max()) for other in alike)
-            _draw_row(row, prediction, inputs, targets[column], column, worst)
-        figure.suptitle(title)
+            worst = max(float(other.misses(column).max()) for other in alike)
+            shown = _telling_input(prediction.sample, column)
+            _draw_input(row[0], prediction.sample, inputs[shown], shown)
+            _draw_target(row[1:], prediction, targets[column], column, worst)
         return figure
 
 
-def _draw_row(
-    panels: Sequence[Axes],
-    prediction: Prediction,
-    inputs: tuple[Channel, ...],
-    target: Channel,
-    column: int,
-    worst: float,
-) -> None:
+def _draw_input(panel: Axes, sample: Sample, channel: Channel, column: int) -> None:
+    draw_field(panel, sample, sample.inputs[:, column], label=str(channel))
+    frame(panel, f"input: {channel.name}", dim=sample.dim)
+
+
+def _draw_target(panels: Sequence[Axes], prediction: Prediction, channel: Channel, column: int, worst: float) -> None:
     sample = prediction.sample
     truth, predicted = sample.targets[:, column], prediction.values[:, column]
     ends = (float(min(truth.min(), predicted.min())), float(max(truth.max(), predicted.max())))
-    shown = _telling_input(sample)
-    draw_field(panels[0], sample, sample.inputs[:, shown], label=str(inputs[shown]))
-    draw_field(panels[1], sample, truth, limits=ends, label=str(target))
-    draw_field(panels[2], sample, predicted, limits=ends, label=str(target))
-    misses = _misses(prediction, column)
-    draw_field(panels[3], sample, misses, limits=(0.0, worst), colours=ERROR_COLOURS, label=str(target))
-    frame(panels[0], f"{prediction.label}: input {inputs[shown].name}")
-    frame(panels[1], f"true {target.name}")
-    frame(panels[2], f"predicted {target.name}")
-    frame(panels[3], f"absolute error ({_relative_error(prediction, column):.1%})")
+    for panel, values, title in zip(panels[:2], (truth, predicted), ("truth", "prediction"), strict=True):
+        draw_field(panel, sample, values, limits=ends, label=str(channel))
+        frame(panel, f"{title}: {channel.name}", dim=sample.dim)
+    misses = prediction.misses(column)
+    draw_field(panels[2], sample, misses, limits=(0.0, worst), colours=ERROR_COLOURS, label=str(channel))
+    frame(panels[2], f"absolute error; relative {prediction.relative_error(column):.1%}", dim=sample.dim)
 
 
-def _misses(prediction: Prediction, column: int) -> Float[np.ndarray, " point"]:
-    return np.abs(prediction.values[:, column] - prediction.sample.targets[:, column])
-
-
-def _relative_error(prediction: Prediction, column: int) -> float:
-    values, targets = prediction.values[:, [column]], prediction.sample.targets[:, [column]]
-    return float(relative_l2(torch.from_numpy(values), torch.from_numpy(targets), [len(values)]))
-
-
-def _telling_input(sample: Sample) -> int:
-    """Return the first input that varies over the points; the first one where none does."""
-    return int((np.ptp(sample.inputs, axis=0) > 0.0).argmax())
+def _telling_input(sample: Sample, row: int) -> int:
+    """Choose an input that varies over the points, another one in every row while there are more."""
+    varying = np.flatnonzero(np.ptp(sample.inputs, axis=0) > 0.0)
+    return int(varying[row % len(varying)]) if len(varying) else 0

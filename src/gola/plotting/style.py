@@ -1,7 +1,8 @@
 """How every picture looks, and how it is written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,6 +20,8 @@ ERROR_COLOURS = "magma"
 """For absolute errors: black is zero."""
 
 _SETTINGS: dict[str, Any] = {
+    "axes.formatter.limits": (-2, 4),
+    "axes.formatter.use_mathtext": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": 10,
@@ -52,11 +55,26 @@ def new_figure(num_columns: int, num_rows: int = 1, *, panel: float = 3.2, three
     return figure
 
 
-def frame(axes: Axes, title: str) -> None:
-    """Give a panel its title, equal aspect and axis names."""
+def new_rows(
+    headings: Sequence[str], num_columns: int, *, panel: float = 3.2, three_dimensional: bool = False
+) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure with a row of square panels below each heading, and the panels."""
+    figure = Figure(figsize=(panel * 1.15 * num_columns, (panel + 0.2) * len(headings)), layout="constrained")
+    rows = []
+    for part, heading in zip(figure.subfigures(len(headings), 1, squeeze=False)[:, 0], headings, strict=True):
+        part.suptitle(heading, x=0.01, ha="left", fontweight="bold")
+        kind = {"projection": "3d"} if three_dimensional else {}
+        rows.append(list(part.subplots(1, num_columns, squeeze=False, subplot_kw=kind)[0]))
+    return figure, rows
+
+
+def frame(axes: Axes, title: str, *, dim: int = 2) -> None:
+    """Give a panel its title, axis names and equal aspect, as suits points with that many coordinates."""
     axes.set_title(title)
-    axes.set_aspect("equal")
     axes.set_xlabel("x")
+    if dim == 1:
+        return
+    axes.set_aspect("equal")
     axes.set_ylabel("y")
     if isinstance(axes, Axes3D):
         axes.set_zlabel("z")
@@ -66,12 +84,21 @@ def frame(axes: Axes, title: str) -> None:
         axes.yaxis.set_major_locator(MaxNLocator(3))
 
 
+def as_png(figure: Figure) -> bytes:
+    """Return the figure as the content of a PNG file."""
+    file = BytesIO()
+    with house_style():
+        # Without the name of the program that drew it, equal figures make equal files.
+        figure.savefig(file, format="png", metadata={"Software": None})
+    return file.getvalue()
+
+
 def write(figure: Figure, path: Path) -> Path:
     """Write the figure to a file, making its folder; an interruption never leaves half a picture."""
     known = figure.canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in known:
         raise ValueError(f"Cannot draw to {path}; its name must end in one of .{', .'.join(sorted(known))}.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
+    with replacing(path) as temporary, house_style():
         figure.savefig(temporary)
     return path

@@ -13,6 +13,11 @@ from gola.data.storage import replacing
 _FILE = "checkpoint.pt"
 
 
+def discard_checkpoint(folder: Path) -> None:
+    """Remove the state of a training from a folder, once its result is saved."""
+    (folder / _FILE).unlink(missing_ok=True)
+
+
 @dataclass(kw_only=True, eq=False)
 class Checkpoints:
     """Keeps the newest state of one training in a folder.
@@ -34,8 +39,9 @@ class Checkpoints:
         return self.folder is not None and time.monotonic() - self._last >= self.seconds
 
     def save(self, state: Mapping[str, Any]) -> None:
-        """Replace the kept state; a crash meanwhile leaves the one before."""
-        assert self.folder is not None
+        """Replace the kept state, if there is a folder; a crash meanwhile leaves the one before."""
+        if self.folder is None:
+            return
         with replacing(self.folder / _FILE) as temporary:
             torch.save({"settings": dict(self.settings), **state}, temporary)
         self._last = time.monotonic()
@@ -48,14 +54,10 @@ class Checkpoints:
         try:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:  # what a damaged file raises depends on where it is damaged
-            raise ValueError(f"{path} is damaged ({error}); delete it to start anew.") from error
-        self._require_same(path, state.pop("settings"))
+            reason = " ".join(str(error).split())[:200]
+            raise ValueError(f"{path} is damaged ({reason}); delete it to start anew.") from error
+        self._require_same(path, state.pop("settings", {}))
         return state
-
-    def discard(self) -> None:
-        """Remove the kept state: the training is complete."""
-        if self.folder is not None:
-            (self.folder / _FILE).unlink(missing_ok=True)
 
     def _require_same(self, path: Path, settings: Mapping[str, Any]) -> None:
         names = sorted({*self.settings, *settings})

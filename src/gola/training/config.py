@@ -50,8 +50,10 @@ class TrainingConfig:
             raise ValueError(f"weight_decay must not be negative; got {self.weight_decay}.")
 
     def num_validation(self, num_samples: int) -> int:
-        """Return how many of the training samples are set aside."""
-        return round(self.validation_share * num_samples) if num_samples >= self.validation_from else 0
+        """Return how many of the training samples are set aside; at least one is left to learn from."""
+        if num_samples < self.validation_from:
+            return 0
+        return min(round(self.validation_share * num_samples), num_samples - 1)
 
     def resolved(self, num_samples: int) -> "TrainingConfig":
         """Return these settings with the number of epochs decided for that many samples to learn from."""

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -55,7 +55,14 @@ def train(
     prepared = PreparedSamples(
         samples=learned, operator=operator, scaling=scaling, num_points=config.num_points, seed=seed
     )
-    settings = {"seed": seed, **config.to_dict(), **operator.config.to_dict(), **(provenance or {})}
+    settings = {
+        "operator": operator.name,
+        "seed": seed,
+        "precision": fabric.strategy.precision.precision,
+        **config.to_dict(),
+        **operator.config.to_dict(),
+        **(provenance or {}),
+    }
     training = _Training(
         fabric=fabric,
         config=config,
@@ -64,10 +71,9 @@ def train(
         validation=Objective(operator, PreparedSamples(samples=validated, operator=operator, scaling=scaling)),
         checkpoints=Checkpoints(folder=session.folder, settings=settings, seconds=session.checkpoint_seconds),
     )
-    state = training.checkpoints.load() if session.resume else None
-    if state is not None:
-        training.load(state)
-    for epoch in training.run(session.on_progress if fabric.is_global_zero else lambda _: None):
+    if session.resume:
+        training.resume()
+    for epoch in training.run(session):
         for logger in session.loggers if fabric.is_global_zero else ():
             logger.log_metrics(_numbers(epoch), step=epoch.number)
     training.finish()
@@ -102,19 +108,34 @@ class _Training:
     def num_batches(self) -> int:
         return math.ceil(len(self.objective.samples) / self.config.batch_size)
 
-    def run(self, on_progress: Callable[[Progress], object]) -> Iterator[Epoch]:
+    def resume(self) -> None:
+        """Go on from the kept state, if there is one."""
+        # Read by one process and told to the others: their machines need not share a disk.
+        kept = self.checkpoints.load() if self.fabric.is_global_zero else None
+        state = self.fabric.broadcast(kept)
+        if state is not None:
+            self.load(state)
+
+    def run(self, session: Session) -> Iterator[Epoch]:
         """Yield every epoch that was not finished before."""
         num_epochs = self.config.num_epochs
         assert num_epochs is not None
         while len(self.history) < num_epochs and not self._stops_early():
             for rows in self._batches()[self.batch :]:
-                self._step(rows)
-                last = self.history[-1] if self.history else None
-                on_progress(Progress(step=self._steps_done(), num_steps=num_epochs * self.num_batches, last=last))
+                stop = self._step(rows, stop=session.stop())
+                if stop or self.checkpoints.due:
+                    self._keep_state()
+                if stop:
+                    raise KeyboardInterrupt
+                if self.fabric.is_global_zero:
+                    last = self.history[-1] if self.history else None
+                    num_steps = num_epochs * self.num_batches
+                    session.on_progress(Progress(step=self._steps_done(), num_steps=num_steps, last=last))
             yield self._end_epoch()
+        self._keep_state()
 
     def finish(self) -> None:
-        """Leave the operator with its best weights on the CPU, and no checkpoint."""
+        """Leave the operator with its best weights on the CPU."""
         operator = self.objective.operator
         if self.best_weights is not None:
             operator.load_state_dict(self.best_weights)
@@ -122,8 +143,6 @@ class _Training:
             self.mean.keep()
         operator.to("cpu")
         self.fabric.barrier()
-        if self.fabric.is_global_zero:
-            self.checkpoints.discard()
 
     def state(self) -> dict[str, Any]:
         """Return all that it takes to go on from here."""
@@ -131,6 +150,7 @@ class _Training:
             "weights": self.objective.operator.state_dict(),
             "mean": self.mean.mean,
             "optimiser": self.optimiser.state_dict(),
+            "precision": self.fabric.strategy.precision.state_dict(),
             "history": [asdict(epoch) for epoch in self.history],
             "batch": self.batch,
             "total": self.total,
@@ -144,6 +164,8 @@ class _Training:
         self.objective.operator.load_state_dict(state["weights"])
         self.mean.load(state["mean"])
         self.optimiser.load_state_dict(state["optimiser"])
+        if state["precision"]:
+            self.fabric.strategy.precision.load_state_dict(state["precision"])
         self.history = [Epoch(**epoch) for epoch in state["history"]]
         for name in ("batch", "total", "seconds", "best_error", "best_weights"):
             setattr(self, name, state[name])
@@ -153,7 +175,8 @@ class _Training:
         rng = np.random.default_rng([self.seed, len(self.history)])
         return np.array_split(rng.permutation(len(self.objective.samples)), self.num_batches)
 
-    def _step(self, rows: np.ndarray) -> None:
+    def _step(self, rows: np.ndarray, *, stop: bool) -> bool:
+        """Take one step, and return whether any process wants to stop."""
         own = rows[self.fabric.global_rank :: self.fabric.world_size].tolist()
         # A process without a sample joins with one that counts nothing: all must take part in every step.
         errors = self.wrapped(own or rows[:1].tolist(), len(self.history))
@@ -166,10 +189,19 @@ class _Training:
         self.fabric.clip_gradients(self.wrapped, self.optimiser, max_norm=self.config.clip, error_if_nonfinite=False)
         self.optimiser.step()
         self.batch += 1
-        total: Any = self.fabric.all_reduce(errors.detach().sum(), reduce_op="sum")
-        self.total += float(total)
+        total, num_stopping = self._sums(float(errors.detach().sum()), float(stop))
+        self.total += total
         self.mean.update(self._steps_done())
-        if self.fabric.is_global_zero and self.checkpoints.due:
+        return num_stopping > 0
+
+    def _sums(self, *numbers: float) -> list[float]:
+        """Add up numbers over all processes."""
+        own = torch.tensor(numbers, dtype=torch.float64, device=self.fabric.device)
+        summed: Any = self.fabric.all_reduce(own, reduce_op="sum")
+        return summed.tolist()
+
+    def _keep_state(self) -> None:
+        if self.fabric.is_global_zero:
             self.checkpoints.save(self.state())
 
     def _end_epoch(self) -> Epoch:
@@ -194,8 +226,10 @@ class _Training:
         count = len(self.validation.samples)
         if not count:
             return None
+        own = range(self.fabric.global_rank, count, self.fabric.world_size)
         with self.mean.in_place():
-            error = sum(float(self.validation([row], 0)) for row in range(count)) / count
+            # All processes get the same sum, so that all choose the same epoch and stop in the same one.
+            error = self._sums(math.fsum(float(self.validation([row], 0)) for row in own))[0] / count
             if error < self.best_error:
                 self.best_error = error
                 weights = self.objective.operator.state_dict()

@@ -1,5 +1,6 @@
-"""How a training is run, which decides how fast it is and whom it tells, and not what comes out."""
+"""How a training is run: this decides how fast it is and whom it tells and, up to rounding, not what comes out."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,8 @@ class Session:
     """Devices, checkpoints and onlookers of a training.
 
     Attributes:
-        folder: Where to keep the state of the training every few seconds; nowhere by default.
+        folder: Where to keep the state of the training every few seconds; nowhere by default. The last state stays
+            there, so that nothing is lost before the result is saved; :func:`discard_checkpoint` removes it.
         resume: Whether to go on from the state in the folder, if there is one.
         checkpoint_seconds: Time between two states.
         accelerator: ``"cpu"`` or ``"cuda"``; None for CUDA where there is any.
@@ -36,6 +38,8 @@ class Session:
         precision: Of the arithmetic; None for ``"bf16-mixed"`` where the device is made for it, else ``"32-true"``.
         loggers: Lightning loggers, told of every epoch.
         on_progress: Called after every step, in the first process.
+        stop: Asked after every step, in every process. If any says yes, the state is kept, and all end with a
+            ``KeyboardInterrupt``.
     """
 
     folder: Path | None = None
@@ -47,11 +51,14 @@ class Session:
     precision: Precision | None = None
     loggers: Sequence[Logger] = ()
     on_progress: Callable[[Progress], object] = lambda _: None
+    stop: Callable[[], bool] = lambda: False
 
     def __post_init__(self) -> None:
         for name in ("devices", "num_nodes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}.")
+        if not self.checkpoint_seconds >= 0:
+            raise ValueError(f"checkpoint_seconds must not be negative; got {self.checkpoint_seconds}.")
         if self.accelerator == "cuda" and not torch.cuda.is_available():
             raise ValueError("accelerator is 'cuda' and PyTorch finds no CUDA device; leave it out to use the CPU.")
 
@@ -72,4 +79,6 @@ class Session:
 
 def is_first_process() -> bool:
     """Whether this process, of those that train together, is the one that writes files and talks to people."""
-    return getattr(rank_zero_only, "rank", 0) in (0, None)
+    # Before the processes are connected, a machine that is not the first one is known by its number alone.
+    machine = os.environ.get("GROUP_RANK", os.environ.get("NODE_RANK", "0"))
+    return machine == "0" and getattr(rank_zero_only, "rank", 0) in (0, None)

@@ -1,0 +1,115 @@
+"""Where work is done: in this process, on the cores of this machine, or on the workers of a Dask cluster."""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+Key = TypeVar("Key")
+Result = TypeVar("Result")
+
+# How often Dask repeats a job whose worker died before it gives up.
+_RETRIES = 5
+_CONNECT_SECONDS = 20
+
+
+@contextmanager
+def executor_for(
+    num_jobs: int, *, num_workers: int | None = None, scheduler: str | None = None, preload: Sequence[str] = ()
+) -> Iterator[Executor | None]:
+    """Give an executor for some jobs, or None where this process had better do them itself.
+
+    If the block is left by an error or Ctrl-C, the processes on this machine end at once, whatever they are doing.
+
+    Args:
+        num_jobs: How many jobs there are; no more processes than that are started.
+        num_workers: Processes on this machine; by default one per core.
+        scheduler: Address of a Dask scheduler, for instance ``tcp://host:8786``, to use its workers instead.
+        preload: Modules that jobs need, imported once for all processes where the system can.
+
+    Raises:
+        ValueError: If no scheduler answers at the address.
+    """
+    if scheduler is not None:
+        with _dask_executor(scheduler) as executor:
+            yield executor
+        return
+    num_workers = min(num_workers or os.cpu_count() or 1, num_jobs)
+    if num_workers <= 1:
+        yield None
+        return
+    with _process_pool(num_workers, preload) as executor:
+        yield executor
+
+
+def completed(
+    executor: Executor | None, function: Callable[..., Result], jobs: Mapping[Key, tuple[Any, ...]]
+) -> Iterator[tuple[Key, Result]]:
+    """Call a function for each job, in this process where there is no executor, and yield results as they come.
+
+    Args:
+        executor: What :func:`executor_for` gave.
+        function: What to call; other processes must be able to import it.
+        jobs: Its arguments, by a key that comes back with the result.
+    """
+    if executor is None:
+        for key, arguments in jobs.items():
+            yield key, function(*arguments)
+        return
+    key_of = {executor.submit(function, *arguments): key for key, arguments in jobs.items()}
+    for future in as_completed(key_of):
+        key = key_of.pop(future)  # popped, so that results which were dealt with do not pile up in memory
+        try:
+            result = future.result()
+        except BrokenProcessPool as error:
+            raise ChildProcessError(
+                "A worker process was killed from outside, most likely because memory ran out; what was finished is"
+                " kept. Go on with fewer workers (--workers 1)."
+            ) from error
+        del future
+        yield key, result
+
+
+@contextmanager
+def _process_pool(num_workers: int, preload: Sequence[str]) -> Iterator[Executor]:
+    # Forking a process that runs threads (torch, BLAS) can deadlock; a fork server has none and imports only once.
+    methods: Sequence[str] = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    if hasattr(context, "set_forkserver_preload"):
+        context.set_forkserver_preload(list(preload))
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(num_workers, mp_context=context, initializer=_ignore_interrupts)
+    try:
+        yield pool
+    except BaseException:
+        # Nobody waits for the jobs in progress any more, and they may have an hour to go.
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the parent process, which then stops the workers in good order."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _dask_executor(scheduler: str) -> Iterator[Executor]:
+    from distributed import Client  # takes a second to import, and most calls don't need it
+
+    try:
+        client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"No Dask scheduler answers at {scheduler}; start one with `dask scheduler`, and workers that have gola"
+            f" installed with `dask worker {scheduler}`."
+        ) from error
+    with client:
+        # Equal calls are not pure here: each is a job of its own and runs once.
+        yield client.get_executor(pure=False, retries=_RETRIES)
