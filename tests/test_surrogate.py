@@ -185,3 +185,9 @@ def test_scores_are_kept_with_the_surrogate(surrogate):
     assert set(surrogate.scores) == expected
     assert all(0.0 < score < 1.0 for score in surrogate.scores.values())
     assert replace(surrogate, scores={}).scores == {}
+
+
+def test_others_may_read_the_file_if_the_user_lets_them(surrogate, tmp_path):
+    surrogate.save(tmp_path / "x.gola")
+    (tmp_path / "plain.txt").write_text("as the user's settings say")
+    assert (tmp_path / "x.gola").stat().st_mode == (tmp_path / "plain.txt").stat().st_mode

@@ -56,9 +56,7 @@ def generate(
     num_done = num_samples - sum(map(len, missing.values()))
     on_progress(num_done)
     jobs = {index: (seed, chunk) for index, chunk in missing.items()}
-    with executor_for(
-        len(jobs), num_workers=num_workers, scheduler=scheduler, preload=["gola.problems"]
-    ) as executor:
+    with executor_for(len(jobs), num_workers=num_workers, scheduler=scheduler, preload=["gola.problems"]) as executor:
         for index, samples in completed(executor, problem.generate, jobs):
             parts.write(index, samples)
             num_done += len(samples)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 FORMAT = "gola surrogate"
@@ -18,7 +18,8 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
     header = {"format": FORMAT, "version": FORMAT_VERSION, **about}
     # Copies: the format refuses tensors that share memory or have gaps.
     whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    save_file(whole, path, metadata={"gola": json.dumps(header)})
+    # Written here and not by the library, whose files only their owner may read.
+    path.write_bytes(save(whole, metadata={"gola": json.dumps(header)}))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -13,7 +13,6 @@ from gola.data.cloud import Cloud
 from gola.operators import (
     OPERATORS,
     ClosedForm,
-    ClosedFormConfig,
     DeepONetConfig,
     FnoConfig,
     GcnConfig,
@@ -21,7 +20,9 @@ from gola.operators import (
     GolaConfig,
     KernelConfig,
     LinearConfig,
+    MeanConfig,
     NearestConfig,
+    PodRbfConfig,
     Queries,
 )
 from tests.operators.clouds import learnable, scattered_cloud
@@ -36,9 +37,9 @@ CONFIGS = {
     "deeponet": DeepONetConfig(num_inputs=2, num_outputs=3, num_sensors=5, width=8),
     "linear": LinearConfig(num_inputs=2, num_outputs=3, num_modes=30, num_wide_modes=20),
     "kernel": KernelConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
-    "pod_rbf": ClosedFormConfig(num_inputs=2, num_outputs=3, num_modes=30),
+    "pod_rbf": PodRbfConfig(num_inputs=2, num_outputs=3, num_modes=30),
     "nearest": NearestConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
-    "mean": ClosedFormConfig(num_inputs=2, num_outputs=3, num_modes=30),
+    "mean": MeanConfig(num_inputs=2, num_outputs=3, num_modes=30),
 }
 
 
@@ -120,6 +121,10 @@ def test_asking_the_same_points_of_a_batch_answers_sample_by_sample(operator):
     places = torch.rand(7, operator.config.dim)
     alone = torch.cat([operator(cloud, at=places) for cloud in clouds])
     torch.testing.assert_close(operator(Cloud.collate(clouds), at=places), alone, rtol=1e-5, atol=1e-5)
+
+
+def test_a_config_tells_which_operator_it_is_of():
+    assert len({operator.config_type for operator in OPERATORS.values()}) == len(OPERATORS)
 
 
 def test_a_config_survives_json(operator):

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.spatial import Delaunay
 
 from gola.data.sample import Channel, Sample
 from gola.plotting.fields import draw_sample, outer_faces, triangulate
@@ -43,3 +44,26 @@ def test_every_channel_gets_a_panel_with_title_and_colour_bar(dim, tmp_path):
     assert titles == ["f0", "f1", "f2", "f3", "u [m]", "v"]
     assert len(figure.axes) == 12
     assert write(figure, tmp_path / "picture.png").exists()
+
+
+def test_few_clouds_without_holes_get_a_false_one():
+    rng = np.random.default_rng(0)
+    torn = 0
+    for _ in range(20):
+        points = rng.random((1000, 2))
+        centres = points[triangulate(points)].mean(axis=1)
+        inside = np.abs(centres - 0.5).max(axis=1) < 0.4
+        whole = points[Delaunay(points).simplices].mean(axis=1)
+        torn += inside.sum() < (np.abs(whole - 0.5).max(axis=1) < 0.4).sum()
+    assert torn <= 1
+
+
+def test_a_function_on_a_line_is_drawn_as_a_curve_in_the_order_of_the_points(tmp_path):
+    points = np.random.default_rng(0).random((30, 1))
+    sample = Sample(points=points, inputs=points**2, targets=np.ones((30, 1)))
+    figure = draw_sample(sample, (Channel(name="f"),), (Channel(name="u", unit="K"),), title="on a line")
+    x, y = figure.axes[0].lines[0].get_data()
+    assert (np.diff(x) > 0).all()
+    np.testing.assert_allclose(y, x**2)
+    assert figure.axes[1].get_ylabel() == "K"
+    assert write(figure, tmp_path / "line.png").exists()

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from gola.cli import data, demo, operators, problems
+from gola.cli import compare, data, demo, evaluate, operators, plot, predict, problems, sweep, train
 from gola.cli.console import errors
 
 app = typer.Typer(
@@ -23,7 +23,12 @@ app.command("info")(operators.describe_operator)
 app.command("import")(data.import_data)
 app.command("export")(data.export_data)
 app.command("inspect")(data.inspect_data)
-app.command("plot")(data.plot_data)
+app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
+app.command("predict")(predict.predict)
+app.command("plot")(plot.plot)
+app.command("compare")(compare.compare)
+app.command("sweep")(sweep.sweep)
 
 
 def main() -> None:

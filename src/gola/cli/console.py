@@ -10,6 +10,12 @@ output = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 
 
+def warn(message: str) -> None:
+    """Print a warning on one line of standard error."""
+    errors.print("[bold yellow]Warning:[/]", end=" ")
+    errors.print(message, markup=False, soft_wrap=True)
+
+
 def progress_bar() -> Progress:
     """Return a bar with counts, elapsed and remaining time, on standard error so that output can be piped."""
     return Progress(

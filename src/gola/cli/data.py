@@ -1,4 +1,4 @@
-"""``gola import``, ``export``, ``inspect`` and ``plot``: data sets from and for other programs and people."""
+"""``gola import``, ``export`` and ``inspect``: data sets from and for other programs and people."""
 
 import json
 from dataclasses import asdict
@@ -43,7 +43,7 @@ def export_data(
 ) -> None:
     """Write samples to .vtu files, for ParaView."""
     dataset = Dataset.load(file)
-    chosen = [_index(dataset, number) for number in sample] if sample else list(range(len(dataset)))
+    chosen = [sample_index(dataset, number) for number in sample] if sample else list(range(len(dataset)))
     if out.suffix and len(chosen) > 1:
         raise ValueError(f"{out} can hold one sample, not {len(chosen)}; choose one with --sample, or name a folder.")
     if not out.suffix:
@@ -69,27 +69,12 @@ def inspect_data(
     _print_findings(inspection)
 
 
-def plot_data(
-    file: _File,
-    sample: Annotated[int, typer.Option(help="Which sample, from 0.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="The picture; by default beside the file.")] = None,
-) -> None:
-    """Draw the inputs and targets of one sample on its own points."""
-    from gola.plotting.fields import draw_sample  # Matplotlib takes its time to import
-    from gola.plotting.style import write
-
-    dataset = Dataset.load(file)
-    index = _index(dataset, sample)
-    figure = draw_sample(dataset[index], dataset.inputs, dataset.targets, title=f"{file.name}, sample {index}")
-    picture = write(figure, out or file.with_name(f"{file.stem}_sample_{index}.png"))
-    output.print(str(picture), soft_wrap=True)
-
-
 def _channels(names: str) -> list[Channel]:
     return [Channel.parse(name) for name in names.split(",") if name.strip()]
 
 
-def _index(dataset: Dataset, sample: int) -> int:
+def sample_index(dataset: Dataset, sample: int) -> int:
+    """Check a number that should be that of a sample."""
     if not 0 <= sample < len(dataset):
         raise ValueError(f"There is no sample {sample}; the data set has samples 0 to {len(dataset) - 1}.")
     return sample

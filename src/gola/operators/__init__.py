@@ -8,9 +8,11 @@ from gola.operators.closed_form import (
     Linear,
     LinearConfig,
     Mean,
+    MeanConfig,
     Nearest,
     NearestConfig,
     PodRbf,
+    PodRbfConfig,
 )
 from gola.operators.deeponet import DeepONet, DeepONetConfig
 from gola.operators.fno import Fno, FnoConfig
@@ -43,10 +45,12 @@ __all__ = [
     "Linear",
     "LinearConfig",
     "Mean",
+    "MeanConfig",
     "Nearest",
     "NearestConfig",
     "Operator",
     "OperatorConfig",
     "PodRbf",
+    "PodRbfConfig",
     "Queries",
 ]

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from mpl_toolkits.mplot3d import Axes3D
 
 from gola.data.storage import replacing
@@ -20,8 +21,6 @@ ERROR_COLOURS = "magma"
 """For absolute errors: black is zero."""
 
 _SETTINGS: dict[str, Any] = {
-    "axes.formatter.limits": (-2, 4),
-    "axes.formatter.use_mathtext": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": 10,
@@ -77,11 +76,25 @@ def frame(axes: Axes, title: str, *, dim: int = 2) -> None:
     axes.set_aspect("equal")
     axes.set_ylabel("y")
     if isinstance(axes, Axes3D):
-        axes.set_zlabel("z")
+        axes.set_zlabel("z", labelpad=-2)
         # A flat body leaves little room for numbers along z.
-        axes.zaxis.set_major_locator(MaxNLocator(2))
+        axes.zaxis.set_major_locator(MaxNLocator(1))
         axes.xaxis.set_major_locator(MaxNLocator(3))
         axes.yaxis.set_major_locator(MaxNLocator(3))
+
+
+def read_logarithmically(axes: Axes, which: Literal["x", "y"]) -> None:
+    """Make an axis logarithmic, labelled with plain numbers at 1, 2 and 5 of every decade, two of them at least."""
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    marks = LogLocator(subs=(1.0, 2.0, 5.0))
+    low, high = axis.get_view_interval()
+    around = np.asarray(marks.tick_values(low, high))
+    if np.count_nonzero((around >= low) & (around <= high)) < 2:
+        axes.set(**{f"{which}lim": (around[around <= low].max(), around[around >= high].min())})
+    axis.set_major_locator(marks)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def as_png(figure: Figure) -> bytes:

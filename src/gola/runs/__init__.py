@@ -1,5 +1,34 @@
 """Runs: a fit with its evaluation, described by settings alone, so that it can be repeated and found again."""
 
+from gola.runs.comparison import Summary, error_text, summarise
 from gola.runs.config import RunConfig
+from gola.runs.execution import execute
+from gola.runs.fingerprints import code_version, fingerprint_of
+from gola.runs.planning import Plan, plan
+from gola.runs.result import Outcome, RunFailure, RunResult
+from gola.runs.running import RunStatus, run_all
+from gola.runs.storage import ResultFolder
+from gola.runs.sweeping import Candidate, Sweep, advice
+from gola.runs.verdict import verdict
 
-__all__ = ["RunConfig"]
+__all__ = [
+    "Candidate",
+    "Outcome",
+    "Plan",
+    "ResultFolder",
+    "RunConfig",
+    "RunFailure",
+    "RunResult",
+    "RunStatus",
+    "Summary",
+    "Sweep",
+    "advice",
+    "code_version",
+    "error_text",
+    "execute",
+    "fingerprint_of",
+    "plan",
+    "run_all",
+    "summarise",
+    "verdict",
+]

@@ -7,8 +7,13 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gola.data.dataset import Dataset
 from gola.fitting import config_for, fit
+from gola.operators import OPERATORS
+from gola.operators.closed_form import ClosedForm
+from gola.runs.fingerprints import fingerprint_of
 from gola.surrogate import Surrogate
 from gola.training import TrainingConfig
 
@@ -25,6 +30,10 @@ class RunConfig:
         num_train: Number of training samples; None for all.
         num_test: Number of test samples; None for all others.
         num_points: Points to keep of each sample; None for all.
+        test_points: Further numbers of points at which to evaluate, drawn from the test samples with all their points.
+        num_folds: Parts that the training samples are dealt into, for cross-validation; None for none.
+        fold: The part that is held out, from 0: the run fits to the others, is judged on this one, and never touches
+            the test samples.
         seed: Decides which samples and points, and all that is random in fitting.
     """
 
@@ -35,20 +44,46 @@ class RunConfig:
     num_train: int | None = None
     num_test: int | None = None
     num_points: int | None = None
+    test_points: tuple[int, ...] = ()
+    num_folds: int | None = None
+    fold: int | None = None
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if (self.num_folds is None) != (self.fold is None):
+            raise ValueError(f"num_folds and fold go together; got {self.num_folds} and {self.fold}.")
+        if self.num_folds is not None and self.fold is not None and not 0 <= self.fold < self.num_folds >= 2:
+            raise ValueError(
+                f"Cross-validation needs at least 2 folds, and fold counts them from 0; got fold {self.fold} of"
+                f" {self.num_folds}."
+            )
+        if self.seed < 0:
+            raise ValueError(f"seed must not be negative; got {self.seed}.")
+
     def samples(self) -> tuple[Dataset, Dataset | None]:
-        """Return training and test samples; no test samples where all are for training."""
+        """Return the samples to fit to and those to judge by; None of the latter where all are for training."""
+        train, test = self.whole_samples()
+        return self._train_points(train), None if test is None else self._test_points(test, self.num_points)
+
+    def whole_samples(self) -> tuple[Dataset, Dataset | None]:
+        """Return the same samples with all their points."""
         whole = Dataset.load(self.data)
         if self.num_train is None or self.num_train == len(whole):
             train, test = whole, None
         else:
             train, test = whole.split(self.num_train, self.num_test, seed=self.seed)
-        if self.num_points is None:
-            return train, test
-        drawn = train.subsample(self.num_points, seed=self.seed)
-        # Another seed: training and test samples of the same number should not share their points.
-        return drawn, None if test is None else test.subsample(self.num_points, seed=self.seed + 1)
+        return (train, test) if self.fold is None else self._fold_of(train)
+
+    def samples_by_points(self) -> tuple[Dataset, dict[int | None, Dataset]]:
+        """Return the samples to fit to and, for each number of points to evaluate at, those to judge by."""
+        train, test = self.whole_samples()
+        if test is None:
+            raise ValueError(
+                f"All {len(train)} samples of {self.data} are for training and none is left to judge by; choose a"
+                f" smaller num_train."
+            )
+        numbers = dict.fromkeys((self.num_points, *self.test_points))
+        return self._train_points(train), {number: self._test_points(test, number) for number in numbers}
 
     def fit(self, data: Dataset, **options: Any) -> Surrogate:
         """Fit to these samples; see :func:`gola.fit` for the options."""
@@ -57,22 +92,58 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {**asdict(self), "settings": dict(self.settings)}
+        return {**asdict(self), "settings": dict(self.settings), "test_points": list(self.test_points)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "RunConfig":
         """Undo ``to_dict``."""
-        known = {name.name for name in fields(cls)}
+        known = {name.name for name in fields(cls)} - {"training", "test_points"}
         return cls(
-            **{name: value for name, value in values.items() if name in known and name != "training"},
+            **{name: value for name, value in values.items() if name in known},
             training=TrainingConfig.from_dict(values["training"]),
+            test_points=tuple(values.get("test_points", ())),
         )
+
+    def identity(self, fingerprint: str) -> str:
+        """Return a hash of all that decides the result: the settings, and the content of the data.
+
+        Where the data lie does not count, nor does how to train where nothing is trained.
+
+        Args:
+            fingerprint: That of the data set.
+        """
+        name, _, preset = self.operator.partition("/")
+        decisive = {**self.to_dict(), "data": fingerprint, "operator": f"{name}/{preset or 'default'}"}
+        if not self.is_trained:
+            del decisive["training"]
+        text = json.dumps(decisive, sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether the operator is a network; a closed-form operator is fitted at once."""
+        kind = OPERATORS.get(self.operator.partition("/")[0])
+        return kind is None or not issubclass(kind, ClosedForm)
+
+    @property
+    def label(self) -> str:
+        """What people call this run."""
+        usual = TrainingConfig().to_dict()
+        changes = {name: value for name, value in self.training.to_dict().items() if value != usual[name]}
+        words = {**self.settings, **(changes if self.is_trained else {})}
+        settings = "".join(f" {name}={value}" for name, value in words.items())
+        fold = "" if self.num_folds is None else f", fold {(self.fold or 0) + 1} of {self.num_folds}"
+        return f"{self.operator}{settings}, seed {self.seed}{fold}"
 
     @property
     def name(self) -> str:
-        """A short name that follows from the settings."""
-        text = json.dumps(self.to_dict(), sort_keys=True)
-        return f"{self.operator.replace('/', '-')}-{hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}"
+        """A short name that follows from the settings and the content of the data."""
+        operator = self.operator.replace("/", "-")
+        return f"{operator}-{self.num_train or 'all'}x{self.num_points or 'all'}-{self.seed}-{self._hash}"
+
+    @property
+    def _hash(self) -> str:
+        return self.identity(fingerprint_of(self.data))
 
     def save(self, folder: Path) -> None:
         """Write the settings to a run's folder."""
@@ -85,3 +156,20 @@ class RunConfig:
         if not path.exists():
             raise ValueError(f"{folder} is not the folder of a run: it has no run.json. `gola train` makes one.")
         return cls.from_dict(json.loads(path.read_text()))
+
+    def _fold_of(self, train: Dataset) -> tuple[Dataset, Dataset]:
+        """Deal the training samples into folds, and hold one of them out."""
+        assert self.num_folds is not None
+        assert self.fold is not None
+        if self.num_folds > len(train):
+            raise ValueError(f"Cannot deal {len(train)} training samples into {self.num_folds} folds; ask for fewer.")
+        folds = np.array_split(np.random.default_rng(self.seed).permutation(len(train)), self.num_folds)
+        held_out = folds.pop(self.fold)
+        return train.select(np.concatenate(folds).tolist()), train.select(held_out.tolist())
+
+    def _train_points(self, data: Dataset) -> Dataset:
+        return data if self.num_points is None else data.subsample(self.num_points, seed=self.seed)
+
+    def _test_points(self, data: Dataset, num_points: int | None) -> Dataset:
+        # Another seed: training and test samples of the same number should not share their points.
+        return data if num_points is None else data.subsample(num_points, seed=self.seed + 1)

@@ -4,11 +4,10 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from lightning.fabric import Fabric
 
 from gola.data.sample import Sample
 from gola.data.scaling import Scaling
@@ -19,6 +18,9 @@ from gola.training.progress import Epoch, Progress
 from gola.training.running_mean import RunningMean
 from gola.training.samples import Objective, PreparedSamples
 from gola.training.session import Session
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
 
 
 def train(
@@ -84,7 +86,7 @@ def train(
 class _Training:
     """A training and where it stands."""
 
-    fabric: Fabric
+    fabric: "Fabric"
     config: TrainingConfig
     seed: int
     objective: Objective

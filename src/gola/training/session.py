@@ -4,13 +4,14 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import torch
-from lightning.fabric import Fabric
-from lightning.fabric.utilities.rank_zero import rank_zero_only
 
 from gola.training.progress import Progress
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
 
 Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
 
@@ -61,24 +62,41 @@ class Session:
             raise ValueError(f"checkpoint_seconds must not be negative; got {self.checkpoint_seconds}.")
         if self.accelerator == "cuda" and not torch.cuda.is_available():
             raise ValueError("accelerator is 'cuda' and PyTorch finds no CUDA device; leave it out to use the CPU.")
+        if self.precision == "16-mixed" and (self.accelerator == "cpu" or not torch.cuda.is_available()):
+            raise ValueError("precision '16-mixed' needs a CUDA device; use 'bf16-mixed' on the CPU.")
 
-    def launch(self) -> Fabric:
+    @property
+    def is_first_process(self) -> bool:
+        """Whether this process, of those that train together, is the one that writes files and talks to people."""
+        if self.devices * self.num_nodes == 1:
+            return True
+        # torchrun numbers all processes, Lightning those of each machine, SLURM again all.
+        if "RANK" in os.environ:
+            return os.environ["RANK"] == "0"
+        if "LOCAL_RANK" in os.environ or "NODE_RANK" in os.environ:
+            return os.environ.get("LOCAL_RANK", "0") == "0" and os.environ.get("NODE_RANK", "0") == "0"
+        return os.environ.get("SLURM_PROCID", "0") == "0"
+
+    def launch(self) -> "Fabric":
         """Start the processes, and return what connects them; in each of them this returns once."""
+        from lightning.fabric import Fabric  # takes seconds to import, and those who only predict don't need it
+        from lightning.fabric.plugins.environments import LightningEnvironment
+        from lightning.fabric.utilities.exceptions import MisconfigurationException
+
         accelerator = self.accelerator or ("cuda" if torch.cuda.is_available() else "cpu")
         fast = accelerator == "cuda" and torch.cuda.is_bf16_supported()
-        fabric = Fabric(
-            accelerator=accelerator,
-            devices=self.devices,
-            num_nodes=self.num_nodes,
-            strategy="ddp" if self.devices * self.num_nodes > 1 else "auto",
-            precision=self.precision or ("bf16-mixed" if fast else "32-true"),
-        )
+        alone = self.devices * self.num_nodes == 1
+        try:
+            fabric = Fabric(
+                accelerator=accelerator,
+                devices=self.devices,
+                num_nodes=self.num_nodes,
+                strategy="auto" if alone else "ddp",
+                precision=self.precision or ("bf16-mixed" if fast else "32-true"),
+                # A process that trains alone may be one of many in a job of SLURM, which is not its business.
+                plugins=[LightningEnvironment()] if alone else None,
+            )
+        except (RuntimeError, MisconfigurationException) as error:
+            raise ValueError(f"Cannot train on {self.devices} devices of {self.num_nodes} machines: {error}") from error
         fabric.launch()
         return fabric
-
-
-def is_first_process() -> bool:
-    """Whether this process, of those that train together, is the one that writes files and talks to people."""
-    # Before the processes are connected, a machine that is not the first one is known by its number alone.
-    machine = os.environ.get("GROUP_RANK", os.environ.get("NODE_RANK", "0"))
-    return machine == "0" and getattr(rank_zero_only, "rank", 0) in (0, None)

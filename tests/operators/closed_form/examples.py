@@ -3,27 +3,22 @@
 import torch
 
 from gola.data.cloud import Cloud
-from gola.operators.closed_form import (
-    CLOSED_FORM_OPERATORS,
-    ClosedFormConfig,
-    KernelConfig,
-    LinearConfig,
-    NearestConfig,
-)
+from gola.operators import OPERATORS
+from gola.operators.closed_form import KernelConfig, LinearConfig, MeanConfig, NearestConfig, PodRbfConfig
 
 # A config of each operator that is quick.
 SMALL = {
-    "mean": ClosedFormConfig(num_modes=40),
+    "mean": MeanConfig(num_modes=40),
     "nearest": NearestConfig(num_modes=40, num_input_modes=30),
     "linear": LinearConfig(num_modes=40, num_wide_modes=30),
     "kernel": KernelConfig(num_modes=40, num_input_modes=30),
-    "pod_rbf": ClosedFormConfig(num_modes=40),
+    "pod_rbf": PodRbfConfig(num_modes=40),
 }
 
 
 def small_operator(name, **settings):
     config = SMALL[name]
-    return CLOSED_FORM_OPERATORS[name](type(config)(**{**config.to_dict(), **settings}))
+    return OPERATORS[name](type(config)(**{**config.to_dict(), **settings}))
 
 
 def scattered(functions, *, sizes, dim=2, seed=0, dtype=torch.float64):

@@ -21,17 +21,16 @@ def coefficients_of(space, num_samples=3, num_channels=2):
 def matern(order, distances):
     return {
         1: torch.exp(-distances),
-        2: (1 + distances) * torch.exp(-distances),
         3: (1 + distances + distances**2 / 3) * torch.exp(-distances),
     }[order]
 
 
-@pytest.mark.parametrize("order", [1, 2, 3])
-@pytest.mark.parametrize("profile", ["gaussian", "cauchy"])
-def test_the_kernel_is_the_double_integral_over_the_prior_covariance(order, profile):
+@pytest.mark.parametrize("order", [1, 3])
+@pytest.mark.parametrize("window", ["gaussian", "cauchy"])
+def test_the_kernel_is_the_double_integral_over_the_prior_covariance(order, window):
     space = space_of()
     coefficients = coefficients_of(space)
-    component = Component(order=order, rate=5.0, widths=(0.3, math.inf), profile=profile)
+    component = Component(order=order, rate=5.0, widths=(0.3, math.inf), window=window)
     node = torch.tensor([[0.2, 0.7]], dtype=torch.float64)
     found = kernel_at(InputFunctions.of(space, coefficients), [component], node)[0]
 
@@ -39,16 +38,16 @@ def test_the_kernel_is_the_double_integral_over_the_prior_covariance(order, prof
     grid = torch.cartesian_prod(middle, middle)
     values = torch.einsum("scm,pm->scp", coefficients, space.functions(grid)) / len(grid)
     offset = (grid[:, 0] - 0.2) / 0.3
-    window = torch.exp(-0.5 * offset**2) if profile == "gaussian" else 1 / (1 + offset**2)
+    factor = torch.exp(-0.5 * offset**2) if window == "gaussian" else 1 / (1 + offset**2)
     distances = 5.0 * (grid[:, None] - grid).abs()
-    covariance = window[:, None] * window * matern(order, distances[..., 0]) * matern(order, distances[..., 1])
+    covariance = factor[:, None] * factor * matern(order, distances[..., 0]) * matern(order, distances[..., 1])
     expected = torch.einsum("scp,pq,tcq->st", values, covariance, values)
     torch.testing.assert_close(found / found[0, 0], expected / expected[0, 0], rtol=0, atol=5e-3)
 
 
 def test_without_a_window_all_nodes_are_alike():
     space = space_of()
-    component = Component(order=2, rate=10.0, widths=(math.inf, math.inf), profile="gaussian")
+    component = Component(order=3, rate=10.0, widths=(math.inf, math.inf), window="gaussian")
     nodes = torch.tensor([[0.1, 0.2], [0.9, 0.5]], dtype=torch.float64)
     kernels = kernel_at(InputFunctions.of(space, coefficients_of(space)), [component], nodes)
     torch.testing.assert_close(kernels[0], kernels[1])
@@ -60,7 +59,7 @@ def test_a_narrow_window_sees_only_what_is_near():
     bump = torch.exp(-((points - torch.tensor([0.2, 0.2])) ** 2).sum(dim=1, keepdim=True) / 0.02)
     space = space.with_penalties(torch.full((200,), 1e-3, dtype=torch.float64))
     functions = InputFunctions.of(space, space.coefficients([points], [bump]).mT)
-    component = Component(order=1, rate=10.0, widths=(0.05, 0.05), profile="gaussian")
+    component = Component(order=1, rate=10.0, widths=(0.05, 0.05), window="gaussian")
     nodes = torch.tensor([[0.2, 0.2], [0.8, 0.8]], dtype=torch.float64)
     near, far = kernel_at(functions, [component], nodes).flatten()
     assert far < 1e-4 * near
@@ -69,15 +68,15 @@ def test_a_narrow_window_sees_only_what_is_near():
 def test_shares_add_up():
     space = space_of()
     functions = InputFunctions.of(space, coefficients_of(space))
-    one = Component(order=1, rate=10.0, widths=(0.2, 0.2), profile="gaussian")
-    other = Component(order=3, rate=10.0, widths=(0.5, 1.0), profile="cauchy", share=0.3)
+    one = Component(order=1, rate=10.0, widths=(0.2, 0.2), window="gaussian")
+    other = Component(order=3, rate=10.0, widths=(0.5, 1.0), window="cauchy", share=0.3)
     node = torch.tensor([[0.4, 0.4]], dtype=torch.float64)
     both = kernel_at(functions, [one, other], node)
     torch.testing.assert_close(both, kernel_at(functions, [one], node) + kernel_at(functions, [other], node))
 
 
 def test_matrices_have_unit_trace_wherever_the_window_is():
-    component = Component(order=1, rate=10.0, widths=(0.03125, 0.03125), profile="gaussian")
+    component = Component(order=1, rate=10.0, widths=(0.03125, 0.03125), window="gaussian")
     positions = torch.linspace(0.0, 1.0, 50, dtype=torch.float64)
     traces = axis_matrices(space_of(), component, 0, positions).diagonal(dim1=1, dim2=2).sum(dim=1)
     torch.testing.assert_close(traces, torch.ones(50, dtype=torch.float64))

@@ -10,8 +10,8 @@ from gola.operators.closed_form.linear_map import GreenPrior, SpectralPrior, lat
 from gola.operators.closed_form.smoothness import growth
 
 UNIT_SQUARE = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
-NEAR = Component(order=1, rate=10.0, widths=(0.2, 0.3), profile="cauchy")
-FAR = Component(order=3, rate=10.0, widths=(math.inf, 1.0), profile="gaussian", share=0.2)
+NEAR = Component(order=1, rate=10.0, widths=(0.2, 0.3), window="cauchy")
+FAR = Component(order=3, rate=10.0, widths=(math.inf, 1.0), window="gaussian", share=0.2)
 PRIORS = [
     GreenPrior(components=(NEAR, FAR), penalty=1e-3),
     SpectralPrior(exponent=1.5, rate=10.0, penalty=1e-2),

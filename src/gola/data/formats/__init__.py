@@ -1,6 +1,14 @@
-"""Simulations of other programs: in from meshes, NumPy archives and tables, out to ParaView."""
+"""Simulations of other programs: in from meshes, NumPy archives and tables, and out to the same."""
 
-from gola.data.formats.exporting import export_sample
-from gola.data.formats.importing import find_files, import_files
+from gola.data.formats.exporting import EXPORTERS, export_sample, named_columns
+from gola.data.formats.importing import find_files, import_files, import_inputs, read_points
 
-__all__ = ["export_sample", "find_files", "import_files"]
+__all__ = [
+    "EXPORTERS",
+    "export_sample",
+    "find_files",
+    "import_files",
+    "import_inputs",
+    "named_columns",
+    "read_points",
+]

@@ -1,9 +1,11 @@
-"""Write a sample as a mesh that ParaView opens."""
+"""Write a sample for other programs: as a mesh that ParaView opens, a NumPy archive or a table."""
 
 import contextlib
+import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import meshio
 import numpy as np
@@ -13,7 +15,7 @@ from gola.data.sample import Channel, Sample
 from gola.data.storage import replacing
 
 _CELL_KINDS = {1: "vertex", 2: "line", 3: "triangle", 4: "tetra"}
-_FORMATS = (".vtu", ".vtk")
+_Columns = Mapping[str, Float[np.ndarray, " point"]]
 
 
 def export_sample(
@@ -24,11 +26,12 @@ def export_sample(
     targets: Sequence[Channel] = (),
     predictions: Float[np.ndarray, "point target_channel"] | None = None,
 ) -> None:
-    """Write the points, cells and values of a sample to a ``.vtu`` or ``.vtk`` file.
+    """Write the points and values of a sample to a ``.vtu``, ``.vtk``, ``.npz`` or ``.csv`` file.
 
-    Channels ``U_x`` and ``U_y`` (and ``U_z``) are joined to the vector ``U``. A target that has the name of an
-    input gets ``_target`` added. Predictions of a target ``T`` are written as ``T_predicted``, with
-    ``T_error = predicted − target`` where the target is known. Points without cells become single vertices.
+    A target that has the name of an input gets ``_target`` added. Predictions of a target ``T`` are written as
+    ``T_predicted``, with ``T_error = predicted − target`` where the target is known. In meshes, channels ``U_x`` and
+    ``U_y`` (and ``U_z``) are joined to the vector ``U``, and points without cells become single vertices. Archives keep
+    cells too, and tables units; ``gola import`` reads all of them.
 
     Args:
         sample: What to write.
@@ -38,26 +41,61 @@ def export_sample(
         predictions: Values that an operator gave for the targets.
     """
     path = Path(path)
-    if path.suffix.lower() not in _FORMATS:
-        raise ValueError(f"Cannot export to {path}; the name must end in {' or '.join(_FORMATS)}.")
-    named = _named_columns(sample, inputs, targets, predictions)
+    write = EXPORTERS.get(path.suffix.lower())
+    if write is None:
+        *most, last = EXPORTERS
+        raise ValueError(f"Cannot export to {path}; the name must end in {', '.join(most)} or {last}.")
+    columns = named_columns(sample, inputs, targets, predictions)
+    with replacing(path) as temporary:
+        write(temporary, sample, columns, _units(inputs, targets))
+
+
+def _write_mesh(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
     cells = np.arange(sample.num_points)[:, None] if sample.cells is None else sample.cells
     mesh = meshio.Mesh(
         np.pad(sample.points, ((0, 0), (0, 3 - sample.dim))),
         [(_CELL_KINDS[cells.shape[1]], cells)],
-        point_data=_with_vectors(named),
+        point_data=_with_vectors(columns),
     )
     # meshio prints notes about what it fills in, which belong to nobody's output.
-    with replacing(path) as temporary, contextlib.redirect_stderr(io.StringIO()):
-        mesh.write(temporary)
+    with contextlib.redirect_stderr(io.StringIO()):
+        mesh.write(path)
 
 
-def _named_columns(
+def _write_npz(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
+    known = {name: getattr(sample, name) for name in ("points", "cells", "boundary", "weights")}
+    # The last two are names of NumPy's own arguments.
+    if taken := sorted(set(columns) & {*known, "file", "allow_pickle"}):
+        raise ValueError(f"An archive cannot hold a channel named {taken[0]!r}; rename it, or write .vtu or .csv.")
+    arrays: dict[str, Any] = {name: array for name, array in known.items() if array is not None}
+    np.savez(path, **arrays, **dict[str, Any](columns))
+
+
+def _write_table(path: Path, sample: Sample, columns: _Columns, units: Mapping[str, str]) -> None:
+    axes = ["x", "y", "z"][: sample.dim]
+    if set(axes) & {name.lower() for name in columns}:
+        axes = [f"points_{number}" for number in range(sample.dim)]
+    header = [*axes, *(str(Channel(name=name, unit=units.get(name, ""))) for name in columns)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerow(header)
+        np.savetxt(file, np.column_stack([sample.points, *columns.values()]), delimiter=",", fmt="%.17g")
+
+
+EXPORTERS: dict[str, Callable[[Path, Sample, _Columns, Mapping[str, str]], None]] = {
+    ".vtu": _write_mesh,
+    ".vtk": _write_mesh,
+    ".npz": _write_npz,
+    ".csv": _write_table,
+}
+
+
+def named_columns(
     sample: Sample,
     inputs: Sequence[Channel],
     targets: Sequence[Channel],
     predictions: Float[np.ndarray, "point target_channel"] | None,
 ) -> dict[str, Float[np.ndarray, " point"]]:
+    """Return all that is known at the points of a sample, under the names that files use."""
     columns = _columns([channel.name for channel in inputs], sample.inputs, "input")
     taken = set(columns)
     names = [f"{channel.name}_target" if channel.name in taken else channel.name for channel in targets]
@@ -70,6 +108,15 @@ def _named_columns(
             errors = predictions - sample.targets
             columns |= _columns([_suffixed(channel.name, "error") for channel in targets], errors, "error")
     return columns
+
+
+def _units(inputs: Sequence[Channel], targets: Sequence[Channel]) -> dict[str, str]:
+    units = {channel.name: channel.unit for channel in inputs}
+    for channel in targets:
+        for name in (channel.name, *(_suffixed(channel.name, what) for what in ("predicted", "error"))):
+            units.setdefault(name, channel.unit)
+        units.setdefault(f"{channel.name}_target", channel.unit)
+    return units
 
 
 def _columns(

@@ -42,14 +42,40 @@ def import_files(
     Raises:
         ValueError: If nothing matches, a file cannot be read, a channel is missing or a value is not a finite number.
     """
-    paths = find_files([patterns] if isinstance(patterns, str | Path) else patterns)
-    chosen = [_choose(case, inputs, targets) for path in paths for case in _read(path)]
-    _require_same_channels(chosen)
-    chosen = _without_flat_axes(chosen)
-    provenance = {"source": "files", "files": [str(path) for path in paths], "version": version("gola")}
-    first = chosen[0]
-    named = [column.channel for column in first.inputs], [column.channel for column in first.targets]
-    return Dataset.from_samples(_samples(chosen), inputs=named[0], targets=named[1], provenance=provenance)
+    paths = _paths(patterns)
+    cases = [case for path in paths for case in _read(path)]
+    return _dataset(paths, [_choose(case, inputs, targets) for case in cases])
+
+
+def import_inputs(
+    patterns: str | Path | Sequence[str | Path],
+    *,
+    inputs: Sequence[str | Channel],
+    targets: Sequence[str | Channel],
+) -> Dataset:
+    """Read simulations like :func:`import_files`, where the solution need not be known.
+
+    Args:
+        patterns: Files, or patterns.
+        inputs: Names of the inputs, or channels with units.
+        targets: Names of the targets, which are read if every simulation has them all.
+    """
+    paths = _paths(patterns)
+    cases = [case for path in paths for case in _read(path)]
+    known = targets if all(_offers(case, targets) for case in cases) else ()
+    return _dataset(paths, [_choose(case, inputs, known) for case in cases])
+
+
+def read_points(path: str | Path) -> Sample:
+    """Read points, and cells if there are any, from a file with one simulation; what is known there is left out."""
+    cases = _read(_paths(path)[0])
+    if len(cases) != 1:
+        raise ValueError(f"{path} holds the points of {len(cases)} samples; it must be one.")
+    only = _without_flat_axes([_choose(cases[0], (), ())])[0]
+    nothing = np.empty((len(only.points), 0))
+    return Sample(
+        points=only.points, inputs=nothing, targets=nothing, boundary=only.case.boundary, cells=only.case.cells
+    )
 
 
 def find_files(patterns: Sequence[str | Path]) -> list[Path]:
@@ -83,6 +109,26 @@ class _Chosen:
     points: Float[np.ndarray, "point dim"]
     inputs: list[_Column]
     targets: list[_Column]
+
+
+def _paths(patterns: str | Path | Sequence[str | Path]) -> list[Path]:
+    return find_files([patterns] if isinstance(patterns, str | Path) else patterns)
+
+
+def _dataset(paths: Sequence[Path], chosen: Sequence[_Chosen]) -> Dataset:
+    _require_same_channels(chosen)
+    chosen = _without_flat_axes(chosen)
+    provenance = {"source": "files", "files": [str(path) for path in paths], "version": version("gola")}
+    first = chosen[0]
+    named = [column.channel for column in first.inputs], [column.channel for column in first.targets]
+    return Dataset.from_samples(_samples(chosen), inputs=named[0], targets=named[1], provenance=provenance)
+
+
+def _offers(case: Case, names: Sequence[str | Channel]) -> bool:
+    try:
+        return all(case.columns(name if isinstance(name, str) else name.name) for name in names)
+    except ValueError:
+        return False
 
 
 def _read(path: Path) -> list[Case]:

@@ -3,16 +3,11 @@
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
 from gola.operators.closed_form.kernel import Kernel, KernelConfig
 from gola.operators.closed_form.linear import Linear, LinearConfig
-from gola.operators.closed_form.mean import Mean
+from gola.operators.closed_form.mean import Mean, MeanConfig
 from gola.operators.closed_form.nearest import Nearest, NearestConfig
-from gola.operators.closed_form.pod_rbf import PodRbf
-
-CLOSED_FORM_OPERATORS: dict[str, type[ClosedForm]] = {
-    operator.name: operator for operator in (Mean, Nearest, Linear, Kernel, PodRbf)
-}
+from gola.operators.closed_form.pod_rbf import PodRbf, PodRbfConfig
 
 __all__ = [
-    "CLOSED_FORM_OPERATORS",
     "ClosedForm",
     "ClosedFormConfig",
     "Kernel",
@@ -20,7 +15,9 @@ __all__ = [
     "Linear",
     "LinearConfig",
     "Mean",
+    "MeanConfig",
     "Nearest",
     "NearestConfig",
     "PodRbf",
+    "PodRbfConfig",
 ]

@@ -1,6 +1,7 @@
 """What all closed-form operators share: fitted at once to all samples, and honest about each of them."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -54,6 +55,7 @@ class ClosedForm(Fitted, Operator):
         left_out_error: Mean relative L2 error of the leave-one-out predictions at the points of the samples.
     """
 
+    presets: ClassVar[Mapping[str, ClosedFormConfig]]
     normalised: ClassVar[bool] = False
     min_samples: ClassVar[int] = 3
 

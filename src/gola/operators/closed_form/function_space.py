@@ -1,7 +1,6 @@
 """The common space in which functions known at different points become comparable."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import torch
 from jaxtyping import Float, Int
@@ -72,7 +71,7 @@ class FunctionSpace(Fitted):
     @property
     def waves(self) -> Int[Tensor, "mode dim"]:
         """The wave numbers of each function, on the CPU."""
-        return _waves(self.num_modes, self.dim)
+        return lowest_waves(self.num_modes, self.dim)
 
     @property
     def frequencies(self) -> Float[Tensor, " mode"]:
@@ -120,7 +119,7 @@ class FunctionSpace(Fitted):
     def gram(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
         """Return the sums over the points of the products of all pairs of functions."""
         portions = self.angles(self.fractions(points)).split(_PORTION)
-        return torch.stack([gram(angles, self.waves) for angles in portions]).sum(dim=0)
+        return torch.stack([gram(angles, self.num_modes) for angles in portions]).sum(dim=0)
 
     def _factors(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
         matrix = self.gram(points)
@@ -144,8 +143,3 @@ def _same(points: Float[Tensor, "_ dim"], others: Float[Tensor, "_ dim"] | None)
     if others is None or points.shape != others.shape or points.device.type == "meta":
         return False
     return torch.equal(points, others)
-
-
-@lru_cache(maxsize=8)
-def _waves(num_modes: int, dim: int) -> Int[Tensor, "mode dim"]:
-    return lowest_waves(num_modes, dim)

@@ -22,7 +22,7 @@ from torch import Tensor
 from gola.operators.closed_form.cosines import amplitudes, axis_cosines, flat_index
 from gola.operators.closed_form.function_space import FunctionSpace
 
-Profile = Literal["gaussian", "cauchy"]
+Window = Literal["gaussian", "cauchy"]
 
 # Gauss–Legendre nodes along an axis: enough for the products of 40 half-waves with the narrowest window.
 _NUM_QUADRATURE = 96
@@ -35,17 +35,17 @@ class Component:
     """One term of the covariance of Green's function.
 
     Attributes:
-        order: Order s of the Matérn covariance: 1, 2 or 3, for smoothness s − ½.
+        order: Order s of the Matérn covariance: 1 or 3, for smoothness s − ½.
         rate: Inverse length τ over which Green's function varies.
         widths: Widths w of the window along each axis; infinite for none.
-        profile: Shape of the window: ``"gaussian"`` exp(−r²/2) or ``"cauchy"`` 1/(1 + r²), which reaches further.
+        window: Its shape: ``"gaussian"`` exp(−r²/2) or ``"cauchy"`` 1/(1 + r²), which reaches further.
         share: Weight of this component in the sum.
     """
 
     order: int
     rate: float
     widths: tuple[float, ...]
-    profile: Profile
+    window: Window
     share: float = 1.0
 
 
@@ -127,7 +127,7 @@ def axis_matrices(
     unique, rows = torch.unique(positions, return_inverse=True)
     fractions, weights = _gauss_legendre(positions)
     covariance = _matern(component.order, component.rate * (fractions[:, None] - fractions).abs())
-    windows = _window(component.profile, (fractions - unique[:, None]) / component.widths[axis])
+    windows = _window(component.window, (fractions - unique[:, None]) / component.widths[axis])
     windowed = (windows * weights)[:, :, None] * _cosines_along(space, fractions)
     matrices = windowed.mT @ (covariance @ windowed)
     return (matrices / matrices.diagonal(dim1=1, dim2=2).sum(dim=1)[:, None, None])[rows]
@@ -144,11 +144,11 @@ def _gauss_legendre(like: Tensor) -> tuple[Float[Tensor, " fraction"], Float[Ten
     return torch.from_numpy(0.5 * (places + 1.0)).to(like), torch.from_numpy(0.5 * weights).to(like)
 
 
-def _window(profile: Profile, offsets: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    return torch.exp(-0.5 * offsets**2) if profile == "gaussian" else 1.0 / (1.0 + offsets**2)
+def _window(window: Window, offsets: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    return torch.exp(-0.5 * offsets**2) if window == "gaussian" else 1.0 / (1.0 + offsets**2)
 
 
 def _matern(order: int, distances: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    coefficients = {1: (1.0,), 2: (1.0, 1.0), 3: (1.0, 1.0, 1.0 / 3.0)}[order]
+    coefficients = {1: (1.0,), 3: (1.0, 1.0, 1.0 / 3.0)}[order]
     polynomial = sum(coefficient * distances**power for power, coefficient in enumerate(coefficients))
     return polynomial * torch.exp(-distances)

@@ -17,13 +17,12 @@ from gola.operators.closed_form.scores import Probes
 from gola.operators.closed_form.smoothness import growth
 from gola.operators.operator import OperatorConfig
 
-Transform = Literal["identity", "logarithm", "reciprocal"]
+Transform = Literal["identity", "reciprocal"]
 
 _EXPONENTS = (0.0, 1.0, 2.0)
 _RATES = (3.0, 10.0)
 # In units of the root mean square distance of the training inputs.
 _LENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
-_LINEAR_SHARES = (0.0, 1.0)
 _PENALTIES = tuple(10.0**power for power in range(-8, 1))
 
 
@@ -46,19 +45,19 @@ class KernelConfig(ClosedFormConfig):
 @final
 @dataclass(frozen=True, kw_only=True)
 class InputKernel:
-    r"""A kernel :math:`k(f, g) = m(d / \ell) + \beta \langle f, g \rangle` of input functions.
+    r"""A kernel :math:`k(f, g) = m(\lVert f - g \rVert / \ell) + \langle f, g \rangle` of input functions.
 
-    m is the Matérn kernel of smoothness 5/2, and the distance d belongs to the inner product
-    :math:`\sum_k (1 + \omega_k^2/\tau^2)^{-s} a_k b_k` of coefficients.
+    m is the Matérn kernel of smoothness 5/2. Distance and inner product are those of coefficients with the weights
+    :math:`(1 + \omega_k^2/\tau^2)^{-s}`. The second term is the kernel of linear operators, so that only the rest has
+    to be learned from how near inputs are.
 
     Attributes:
         transform: What is done to the values of positive channels first: slowness may suit a problem that speed does
             not.
         exponent: The exponent s of the inner product.
         rate: The frequency τ.
-        scale: The unit of squared distances.
+        scale: The unit of squared distances and inner products.
         length: The length ℓ.
-        linear_share: The share β of the linear part.
         penalty: The ridge.
     """
 
@@ -67,7 +66,6 @@ class InputKernel:
     rate: float
     scale: float
     length: float = 1.0
-    linear_share: float = 0.0
     penalty: float = 1.0
 
     def __call__(
@@ -76,12 +74,17 @@ class InputKernel:
         """Evaluate the kernel between weighted coefficients."""
         distances = torch.cdist(inputs, others) * (5.0 / self.scale) ** 0.5 / self.length
         matern = (1.0 + distances + distances**2 / 3.0) * torch.exp(-distances)
-        return matern + self.linear_share / self.scale * (inputs @ others.T)
+        return matern + inputs @ others.T / self.scale
 
 
 @final
 class Kernel(ClosedForm):
-    """Kernel ridge regression from input functions to solutions, with a free constant."""
+    r"""Kernel ridge regression from input functions to solutions, for operators that are not linear.
+
+    .. math:: u = \sum_j k(f, f_j)\, \alpha_j + c
+
+    No penalty holds c back. The kernel (:class:`InputKernel`) and the ridge are chosen by exact leave-one-out.
+    """
 
     name: ClassVar[str] = "kernel"
     title: ClassVar[str] = "kernel operator"
@@ -164,7 +167,7 @@ class Kernel(ClosedForm):
 
 def transforms(positive: Bool[Tensor, " channel"]) -> tuple[Transform, ...]:
     """Return the transforms that make sense."""
-    return ("identity", "logarithm", "reciprocal") if bool(positive.any()) else ("identity",)
+    return ("identity", "reciprocal") if bool(positive.any()) else ("identity",)
 
 
 def transformed(
@@ -177,8 +180,8 @@ def transformed(
     """
     if transform == "identity":
         return values
-    safe = torch.where(positive, values, 1.0)
-    return torch.where(positive, safe.log() if transform == "logarithm" else 1.0 / safe, values)
+    # What is not positive may be zero, and is left alone.
+    return torch.where(positive, 1.0 / torch.where(positive, values, 1.0), values)
 
 
 def weighted_rows(
@@ -198,8 +201,8 @@ def best_kernel(
         rows = weighted_rows(inputs, features, plain)
         rows = rows - rows.mean(dim=0)
         scale = 2.0 * float(rows.square().sum(dim=1).mean()) or 1.0
-        for length, share in itertools.product(_LENGTHS, _LINEAR_SHARES):
-            candidate = replace(plain, scale=scale, length=length, linear_share=share)
+        for length in _LENGTHS:
+            candidate = replace(plain, scale=scale, length=length)
             matrix = candidate(rows, rows)
             for penalty in _PENALTIES:
                 error = probes.error_of_rows(fit_ridge(matrix, probes.rows, penalty).left_out)

@@ -40,11 +40,14 @@ class LinearConfig(ClosedFormConfig):
 
 @final
 class Linear(ClosedForm):
-    r"""A linear operator :math:`u(x) = \int G(x, y) f(y)\, dy + c(x)` with a prior on G; c is free.
+    r"""Linear operator: ridge regression with a smoothness prior, chosen by leave-one-out.
 
-    Two kinds of prior compete: Green's function is smooth and concentrated near x (:class:`GreenPrior`), or the same
-    inner product of the inputs, continued beyond the domain, counts everywhere (:class:`SpectralPrior`). Their settings
-    and the better of the two are chosen by exact leave-one-out on the training samples.
+    .. math:: u(x) = \int G(x, y) f(y)\, dy + c(x)
+
+    No prior holds c back. Two kinds of prior on G compete: Green's function is smooth and concentrated near x
+    (:class:`GreenPrior`), or the same inner product of the inputs, continued beyond the domain, counts everywhere
+    (:class:`SpectralPrior`). Their settings and the better of the two are chosen by exact leave-one-out on the training
+    samples.
     """
 
     name: ClassVar[str] = "linear"

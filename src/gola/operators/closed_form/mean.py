@@ -1,5 +1,6 @@
 """The mean solution, whatever the input: what every other operator has to beat."""
 
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 from jaxtyping import Float
@@ -12,18 +13,24 @@ from gola.operators.operator import OperatorConfig
 
 
 @final
+@dataclass(frozen=True, kw_only=True)
+class MeanConfig(ClosedFormConfig):
+    """Settings of the mean solution, which has none of its own."""
+
+
+@final
 class Mean(ClosedForm):
-    """The mean of the training solutions as functions, for every input."""
+    """Mean of the training solutions, whatever the input."""
 
     name: ClassVar[str] = "mean"
     title: ClassVar[str] = "mean solution"
-    config_type: ClassVar[type[OperatorConfig]] = ClosedFormConfig
-    presets: ClassVar[dict[str, ClosedFormConfig]] = {"default": ClosedFormConfig()}
+    config_type: ClassVar[type[OperatorConfig]] = MeanConfig
+    presets: ClassVar[dict[str, MeanConfig]] = {"default": MeanConfig()}
     min_samples: ClassVar[int] = 2
 
     average: Float[Tensor, "mode channel"]
 
-    def __init__(self, config: ClosedFormConfig) -> None:
+    def __init__(self, config: MeanConfig) -> None:
         super().__init__(config)
         self._register_empty("average")
 

@@ -1,4 +1,4 @@
-"""The training sample with the closest input."""
+"""The training sample with the nearest input."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -32,7 +32,7 @@ class NearestConfig(ClosedFormConfig):
 
 @final
 class Nearest(ClosedForm):
-    """The solution of the training sample whose input is closest, as a vector of coefficients."""
+    """Solution of the training sample whose input is nearest, by the distance of functions."""
 
     name: ClassVar[str] = "nearest"
     title: ClassVar[str] = "nearest sample"

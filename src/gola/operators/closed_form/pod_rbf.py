@@ -57,13 +57,26 @@ class Interpolation:
 
 
 @final
+@dataclass(frozen=True, kw_only=True)
+class PodRbfConfig(ClosedFormConfig):
+    """Settings of POD with radial basis functions, which has none of its own."""
+
+
+@final
 class PodRbf(ClosedForm):
-    """Solutions as sums of their principal modes, whose coefficients are interpolated between scalar parameters."""
+    r"""Principal modes of the solutions, interpolated between inputs that are scalar parameters.
+
+    .. math:: u = \sum_p c_p(\mu)\, \psi_p
+
+    The modes ψ are those of the proper orthogonal decomposition of the training solutions. Their coefficients c are
+    radial basis functions of the parameters μ, by the :class:`Interpolation` that leave-one-out finds best. Each input
+    channel is one parameter: constant over the points of a sample.
+    """
 
     name: ClassVar[str] = "pod_rbf"
     title: ClassVar[str] = "POD with radial basis functions"
-    config_type: ClassVar[type[OperatorConfig]] = ClosedFormConfig
-    presets: ClassVar[dict[str, ClosedFormConfig]] = {"default": ClosedFormConfig()}
+    config_type: ClassVar[type[OperatorConfig]] = PodRbfConfig
+    presets: ClassVar[dict[str, PodRbfConfig]] = {"default": PodRbfConfig()}
 
     modes: Float[Tensor, "pod mode channel"]
     known_parameters: Float[Tensor, "sample parameter"]
@@ -72,7 +85,7 @@ class PodRbf(ClosedForm):
     dual: Float[Tensor, "sample pod"]
     polynomial: Float[Tensor, "term pod"]
 
-    def __init__(self, config: ClosedFormConfig) -> None:
+    def __init__(self, config: PodRbfConfig) -> None:
         super().__init__(config)
         self._register_empty("modes", "known_parameters", "centre", "scales", "dual", "polynomial")
 

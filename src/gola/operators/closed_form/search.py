@@ -1,6 +1,5 @@
 """Choose the prior of a linear map by exact leave-one-out over the training samples."""
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.operators.closed_form.function_space import FunctionSpace
-from gola.operators.closed_form.green import Component, InputFunctions, Profile, kernel_at
+from gola.operators.closed_form.green import Component, InputFunctions, Window, kernel_at
 from gola.operators.closed_form.linear_map import GreenPrior, SpectralPrior
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.samples import spread
@@ -20,19 +19,11 @@ from gola.operators.closed_form.scores import Probes
 # Widths of the window, as fractions of the bounding box.
 _WIDTHS = (math.inf, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
 _FINER = (0.7, 1.4)
-_PROFILES: tuple[Profile, ...] = ("gaussian", "cauchy")
-# Order, width in units of the window's, and share of each component. Green's function varies fast near the point and
-# slowly far from it, which takes a rough narrow component and a smooth wide one.
-_TWO_SCALES = ((1, 1.0, 1.0), (3, 4.0, 1.0))
-_STRUCTURES = (
-    ((1, 1.0, 1.0),),
-    ((2, 1.0, 1.0),),
-    ((3, 1.0, 1.0),),
-    ((1, 1.0, 0.1), (3, 4.0, 1.0)),
-    _TWO_SCALES,
-    ((1, 1.0, 1.0), (3, 4.0, 0.1)),
-    ((1, 1.0, 1.0), (2, 0.25, 1.0)),
-)
+_WINDOWS: tuple[Window, ...] = ("gaussian", "cauchy")
+# Green's function varies fast near the point and slowly far from it, which takes a rough component with a narrow window
+# and a smooth one with a wider window, by this factor and with one of these shares.
+_FAR_FACTOR = 4.0
+_FAR_SHARES = (1.0, 0.1)
 _RATE = 10.0
 # For each probe and each prior there is a matrix of samples by samples; settings show with few of both.
 _SEARCH_PROBES = 32
@@ -40,9 +31,10 @@ _SEARCH_SAMPLES = 50
 _PENALTIES = tuple(10.0**power for power in range(-10, 0))
 # Below this, rounding makes kernels indefinite.
 _LEAST_PENALTY = 1e-11
+_SPECTRAL_RATE = 3.0
 _EXPONENTS = (-2.0, -1.0, 0.0, 1.0, 2.0)
-_RATES = (3.0, 10.0)
-_SHARES = tuple(10.0**power for power in range(-12, 0))
+# Penalties as shares of the variance of the inputs; the largest leave little but the mean solution.
+_SHARES = tuple(10.0**power for power in range(-12, 2))
 
 
 def choose_green_prior(
@@ -53,10 +45,9 @@ def choose_green_prior(
     functions = InputFunctions.of(inputs, (coefficients - coefficients.mean(dim=0))[rows])
     search = _GreenSearch(functions=functions, probes=probes.part(rows, _SEARCH_PROBES))
     dim = functions.space.dim
-    start = [_Shape(widths=(width,) * dim, profile=profile) for width in _WIDTHS for profile in _PROFILES]
+    start = [_Shape(widths=(width,) * dim, window=window) for width in _WIDTHS for window in _WINDOWS]
     best = search.best_of(start, _PENALTIES)
-    sweep: list[_Variation] = [partial(_other_widths, axis) for axis in range(dim)]
-    sweep += [_other_profiles, _other_structures]
+    sweep: list[_Variation] = [*(partial(_other_widths, axis) for axis in range(dim)), _other_windows, _other_shares]
     finer: list[_Variation] = [partial(_finer_widths, axis) for axis in range(dim)]
     for vary in (*sweep, *sweep, *finer):
         best = min(best, search.best_of(vary(best.shape), _near(best.penalty)))
@@ -67,13 +58,13 @@ def choose_green_prior(
 def choose_spectral_prior(
     inputs: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"], probes: Probes
 ) -> SpectralPrior:
-    """Try all exponents, rates and penalties."""
+    """Try all exponents and penalties."""
     centred = coefficients - coefficients.mean(dim=0)
     scored = []
-    for exponent, rate in itertools.product(_EXPONENTS, _RATES):
-        prior = SpectralPrior(exponent=exponent, rate=rate, penalty=1.0)
+    for exponent in _EXPONENTS:
+        prior = SpectralPrior(exponent=exponent, rate=_SPECTRAL_RATE, penalty=1.0)
         kernel = prior.weighted(inputs, centred) @ centred.flatten(1).T
-        # Penalties are shares of the variance of the inputs; inputs that are all alike have none.
+        # Inputs that are all alike have no variance.
         scale = float(kernel.diagonal().mean()) or 1.0
         for penalty in _SHARES:
             left_out = fit_ridge(kernel, probes.rows, penalty * scale).left_out
@@ -87,21 +78,14 @@ class _Shape:
     """Settings of the covariance that the search varies one by one."""
 
     widths: tuple[float, ...]
-    profile: Profile
-    structure: tuple[tuple[int, float, float], ...] = _TWO_SCALES
+    window: Window
+    far_share: float = _FAR_SHARES[0]
 
     @property
     def components(self) -> tuple[Component, ...]:
-        return tuple(
-            Component(
-                order=order,
-                rate=_RATE,
-                widths=tuple(factor * width for width in self.widths),
-                profile=self.profile,
-                share=share,
-            )
-            for order, factor, share in self.structure
-        )
+        wider = tuple(_FAR_FACTOR * width for width in self.widths)
+        near = Component(order=1, rate=_RATE, widths=self.widths, window=self.window)
+        return near, Component(order=3, rate=_RATE, widths=wider, window=self.window, share=self.far_share)
 
 
 _Variation = Callable[[_Shape], Iterator[_Shape]]
@@ -159,11 +143,11 @@ def _finer_widths(axis: int, shape: _Shape) -> Iterator[_Shape]:
         yield replace(shape, widths=(*shape.widths[:axis], factor * shape.widths[axis], *shape.widths[axis + 1 :]))
 
 
-def _other_profiles(shape: _Shape) -> Iterator[_Shape]:
-    for profile in _PROFILES:
-        yield replace(shape, profile=profile)
+def _other_windows(shape: _Shape) -> Iterator[_Shape]:
+    for window in _WINDOWS:
+        yield replace(shape, window=window)
 
 
-def _other_structures(shape: _Shape) -> Iterator[_Shape]:
-    for structure in _STRUCTURES:
-        yield replace(shape, structure=structure)
+def _other_shares(shape: _Shape) -> Iterator[_Shape]:
+    for share in _FAR_SHARES:
+        yield replace(shape, far_share=share)

@@ -1,0 +1,145 @@
+"""``gola evaluate``: how good a surrogate is, at any number of points."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from gola.cli.console import output, progress_bar, warn
+from gola.cli.options import counts
+from gola.cli.surrogates import load_surrogate
+
+if TYPE_CHECKING:
+    from gola.data.dataset import Dataset
+    from gola.runs import RunConfig
+    from gola.surrogate import Surrogate
+
+
+def evaluate(
+    source: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or a .gola file.")],
+    num_points: Annotated[
+        str | None,
+        typer.Option(metavar="N,N,…", help="Points to draw from each sample; by default as the run, or all."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Another data set: all its samples are used, so none of them may have served for fitting."
+            " Without it, the test samples of the run."
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides the points; by default as the run.", min=0)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+) -> None:
+    """Measure the relative L2 error of a surrogate on samples that it has never seen."""
+    from gola.runs import RunConfig  # PyTorch takes its time to import
+    from gola.runs.folder import RunFolder
+
+    surrogate = load_surrogate(source)
+    config = RunConfig.load(source) if source.is_dir() else None
+    file, test = _test_samples(surrogate, config, data)
+    sizes = counts(num_points, "--num-points") if num_points else [config.num_points if config and not data else None]
+    seed = seed if seed is not None else config.seed + 1 if config else 0
+    evaluation = evaluated(surrogate, test, sizes, seed=seed, data=file)
+    if config:
+        RunFolder(source).keep_evaluation(evaluation)
+    if as_json:
+        output.print_json(json.dumps(evaluation))
+    else:
+        output.print(_table(evaluation, surrogate))
+
+
+def evaluated(
+    surrogate: "Surrogate", test: "Dataset", sizes: Sequence[int | None], *, seed: int, data: Path
+) -> dict[str, Any]:
+    """Evaluate at several numbers of points, with a bar, and return plain values.
+
+    Args:
+        surrogate: What to judge.
+        test: Samples that it has never seen.
+        sizes: Numbers of points to draw from each sample; None for all its points.
+        seed: Decides which points.
+        data: The file of the samples, to be kept with the numbers.
+    """
+    from gola.evaluation import evaluate as evaluate_samples
+
+    fewest = int(test.num_points.min())
+    if max(size or 1 for size in sizes) > fewest:
+        raise ValueError(f"Cannot draw {max(size or 1 for size in sizes)} points; a sample has only {fewest}.")
+    evaluations = []
+    with progress_bar() as progress:
+        for size in sizes:
+            task = progress.add_task(f"Predicting {size or 'all'} points", total=len(test))
+            result = evaluate_samples(
+                surrogate,
+                test,
+                num_points=size,
+                seed=seed,
+                on_progress=lambda num_done, task=task: progress.update(task, completed=num_done),  # type: ignore[misc]
+            )
+            evaluations.append({"num_points": size, **result.to_dict(), "errors": result.errors.tolist()})
+    return {"data": str(data), "seed": seed, "evaluations": evaluations}
+
+
+def _test_samples(surrogate: "Surrogate", config: "RunConfig | None", data: Path | None) -> tuple[Path, "Dataset"]:
+    """Return the file and the samples to judge on, at all their points."""
+    from gola.data.dataset import Dataset
+
+    if data is not None and (config is None or not _was_fitted_to(surrogate, replace(config, data=str(data)))):
+        other = Dataset.load(data)
+        if _is_of_the_same_origin(surrogate, other):
+            warn(f"{data} was made like the training data; if training samples are in it, errors come out too small.")
+        return data.resolve(), other
+    if config is None:
+        raise ValueError("A .gola file does not say which samples to test on; name a data set with --data.")
+    # A moved copy of the run's own data set still has training samples in it, which must not be used.
+    config = replace(config, data=str(data or config.data))
+    if data is None and not _was_fitted_to(surrogate, config):
+        warn(f"{config.data} has changed since the fit: some of its test samples may have been training samples.")
+    _, test = config.whole_samples()
+    if test is None:
+        raise ValueError("The run used all its samples for training; name another data set with --data.")
+    return Path(config.data).resolve(), test
+
+
+def _was_fitted_to(surrogate: "Surrogate", config: "RunConfig") -> bool:
+    """Whether a run with these settings would be fitted to the very samples that the surrogate was fitted to."""
+    from gola.data.dataset import Dataset
+
+    whole = Dataset.load(config.data)
+    if len(whole) < (config.num_train or 0) + (config.num_test or 0) or whole.num_points.min() < (
+        config.num_points or 0
+    ):
+        return False
+    return config.samples()[0].fingerprint() == surrogate.provenance.get("data", {}).get("fingerprint")
+
+
+def _is_of_the_same_origin(surrogate: "Surrogate", data: "Dataset") -> bool:
+    """Whether data were made as those were that the surrogate was fitted to, as far as is known."""
+    ignored = {"steps", "fingerprint", "num_samples"}
+    before, now = (
+        {name: value for name, value in provenance.items() if name not in ignored}
+        for provenance in (surrogate.provenance.get("data", {}), data.provenance)
+    )
+    return bool(now) and before == now
+
+
+def _table(evaluation: dict[str, Any], surrogate: "Surrogate") -> Table:
+    rows = evaluation["evaluations"]
+    title = f"Relative L2 error of {surrogate.operator.name} on {rows[0]['num_samples']} samples"
+    table = Table(title=title, title_justify="left")
+    for heading in ("points", "mean ± std", "median", "max", "ms per prediction"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    several = len(surrogate.targets) > 1
+    for channel in surrogate.targets if several else ():
+        table.add_column(Text(channel.name), justify="right", no_wrap=True)
+    for row in rows:
+        numbers = [f"{row['mean']:.4f} ± {row['std']:.4f}", f"{row['median']:.4f}", f"{row['max']:.4f}"]
+        channels = [f"{error:.4f}" for error in row["channels"]] if several else []
+        table.add_row(str(row["num_points"] or "all"), *numbers, f"{1000 * row['seconds']:.1f}", *channels)
+    return table

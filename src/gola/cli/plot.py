@@ -1,0 +1,70 @@
+"""``gola plot``: pictures of a data set or of a run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gola.cli.console import output, progress_bar
+from gola.cli.data import sample_index
+
+if TYPE_CHECKING:
+    from gola.data.dataset import Dataset
+    from gola.runs import RunConfig
+
+
+def plot(
+    path: Annotated[Path, typer.Argument(help="A data set, or the folder of a run.")],
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            help="Which sample, from 0; of a run, which test sample. By default the first of a data set,"
+            " and best, median and worst of a run."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The picture of a data set, or a folder; by default beside the file, or in the run."),
+    ] = None,
+) -> None:
+    """Draw a sample of a data set; or the predictions, learning curves and errors of a run."""
+    if path.is_dir():
+        _plot_run(path, sample, out or path)
+    else:
+        _plot_data(path, sample or 0, out)
+
+
+def _plot_data(file: Path, number: int, out: Path | None) -> None:
+    from gola.data.dataset import Dataset
+    from gola.plotting.fields import draw_sample  # Matplotlib takes its time to import
+    from gola.plotting.style import write
+
+    dataset = Dataset.load(file)
+    index = sample_index(dataset, number)
+    figure = draw_sample(dataset[index], dataset.inputs, dataset.targets, title=f"{file.name}, sample {index}")
+    picture = write(figure, out or file.with_name(f"{file.stem}_sample_{index}.png"))
+    output.print(str(picture), soft_wrap=True)
+
+
+def _plot_run(folder: Path, sample: int | None, out: Path) -> None:
+    from gola.cli.surrogates import load_surrogate
+    from gola.evaluation import evaluate
+    from gola.plotting.run import draw_run
+    from gola.plotting.style import write
+    from gola.runs import RunConfig
+
+    surrogate = load_surrogate(folder)
+    data, what = _judged_samples(RunConfig.load(folder))
+    if sample is not None:
+        sample_index(data, sample)
+    with progress_bar() as progress:
+        task = progress.add_task("Predicting", total=len(data))
+        evaluation = evaluate(surrogate, data, on_progress=lambda num_done: progress.update(task, completed=num_done))
+    for name, figure in draw_run(surrogate, data, evaluation.errors, what=what, sample=sample).items():
+        output.print(str(write(figure, out / f"{name}.png")), soft_wrap=True)
+
+
+def _judged_samples(config: "RunConfig") -> "tuple[Dataset, str]":
+    """Return the test samples of a run and what to call them; the training samples where it has no others."""
+    train, test = config.samples()
+    return (train, "training sample") if test is None else (test.in_memory(), "test sample")

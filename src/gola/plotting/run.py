@@ -1,0 +1,68 @@
+"""Draw a run: what its surrogate predicts, how it learned, and how its errors are spread."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.figure import Figure
+
+from gola.data.dataset import Dataset
+from gola.plotting.curves import draw_curves
+from gola.plotting.errors import draw_errors
+from gola.plotting.predictions import Prediction, draw_predictions
+from gola.surrogate import Surrogate
+from gola.training.progress import Epoch
+
+
+def draw_run(
+    surrogate: Surrogate,
+    data: Dataset,
+    errors: Float[np.ndarray, " sample"],
+    *,
+    what: str = "test sample",
+    sample: int | None = None,
+) -> dict[str, Figure]:
+    """Draw ``fields``, ``errors`` and, for a network, ``curves``.
+
+    Args:
+        surrogate: What came out of the run.
+        data: Samples to predict.
+        errors: The relative L2 error of each of them.
+        what: What they are.
+        sample: The one to draw; by default the best, the median and the worst, or the median alone where each of
+            them takes several rows.
+    """
+    chosen = telling_samples(errors) if sample is None else {"": sample}
+    if sample is None and len(data.targets) > 1:
+        chosen = {"median": chosen["median"]}
+    history = [Epoch(**epoch) for epoch in surrogate.provenance.get("history", ())]
+    level = {f"{what}s in the end": float(errors.mean())}
+    figures = {
+        "fields": draw_samples(surrogate, data, {f"{name} {what} {row}".strip(): row for name, row in chosen.items()}),
+        "errors": draw_errors({surrogate.operator.name: errors}, title=f"{len(errors)} {what}s"),
+    }
+    return (
+        {**figures, "curves": draw_curves(history, title=surrogate.operator.name, levels=level)} if history else figures
+    )
+
+
+def draw_samples(surrogate: Surrogate, data: Dataset, rows: Mapping[str, int]) -> Figure:
+    """Draw what a surrogate predicts for some samples, given by label and number."""
+    predictions = []
+    for label, row in rows.items():
+        sample = data[row]
+        values = surrogate.predict(sample.points, sample.inputs)
+        predictions.append(Prediction(label=label, sample=sample, values=values))
+    return draw_predictions(predictions, data.inputs, data.targets)
+
+
+def telling_samples(errors: Float[np.ndarray, " sample"]) -> dict[str, int]:
+    """Return the samples with the smallest, the middle and the largest error, each once.
+
+    >>> telling_samples(np.array([0.3, 0.1, 0.2]))
+    {'best': 1, 'median': 2, 'worst': 0}
+    """
+    order = np.argsort(errors, kind="stable").tolist()
+    places = {"best": order[0], "median": order[(len(order) - 1) // 2], "worst": order[-1]}
+    repeated = {name for name in ("best", "worst") if places[name] == places["median"]}
+    return {name: row for name, row in places.items() if name not in repeated}

@@ -1,0 +1,78 @@
+"""Do a run: fit to the training samples, judge by the others."""
+
+import math
+import time
+import traceback
+from datetime import UTC, datetime
+
+import torch
+
+from gola.data.dataset import Dataset
+from gola.evaluation import evaluate
+from gola.runs.config import RunConfig
+from gola.runs.fingerprints import code_version, fingerprint_of
+from gola.runs.result import Outcome, RunFailure, RunResult
+from gola.surrogate import Surrogate
+from gola.training import Session
+
+
+def execute(run: RunConfig, session: Session | None = None) -> RunResult:
+    """Fit to the training samples and evaluate on the test samples, or on the fold that is held out.
+
+    Args:
+        run: The settings, which decide the result.
+        session: How to run the training, for networks.
+
+    Raises:
+        ValueError: If the settings and the data do not go together, or a prediction is not a finite number.
+    """
+    code = code_version()  # before anything takes long: the files may change meanwhile, and the loaded code does not
+    start = time.perf_counter()
+    train, test_by_points = run.samples_by_points()
+    surrogate = run.fit(train, session=session)
+    evaluations = {number: evaluate(surrogate, data.in_memory()) for number, data in test_by_points.items()}
+    errors = {number: tuple(evaluation.errors.tolist()) for number, evaluation in evaluations.items()}
+    for number, data in test_by_points.items():
+        _require_finite(errors[number], data)
+    first = evaluations[run.num_points]
+    return RunResult(
+        run=run,
+        data=fingerprint_of(run.data),
+        errors=errors[run.num_points],
+        errors_by_points={number: errors[number] for number in run.test_points},
+        scores=surrogate.scores,
+        operator=surrogate.operator.config.to_dict(),
+        num_parameters=surrogate.operator.num_parameters,
+        fit_seconds=_fit_seconds(surrogate),
+        predict_seconds=first.seconds,
+        seconds=time.perf_counter() - start,
+        num_threads=torch.get_num_threads(),
+        versions=surrogate.provenance["versions"],
+        code_version=code,
+        finished=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def attempt(run: RunConfig, session: Session | None = None) -> Outcome:
+    """Do a run, and return its result or why it has none."""
+    try:
+        return execute(run, session)
+    except Exception as error:  # whatever it is, it should not take the other runs down with it
+        message = " ".join(str(error).split())
+        kind = "" if isinstance(error, ValueError) and message else f"{type(error).__name__}: "
+        return RunFailure(run=run, message=kind + message, details=traceback.format_exc())
+
+
+def _fit_seconds(surrogate: Surrogate) -> float:
+    """Return the time to fit; a training that was resumed knows the time before the interruption."""
+    history = surrogate.provenance.get("history", ())
+    return max(float(surrogate.provenance["seconds"]), *(epoch["seconds"] for epoch in history[-1:]), 0.0)
+
+
+def _require_finite(errors: tuple[float, ...], data: Dataset) -> None:
+    bad = [number for number, error in enumerate(errors) if not math.isfinite(error)]
+    if bad:
+        raise ValueError(
+            f"The predictions of {len(bad)} of {len(data)} test samples, the first number {bad[0]}, are not finite."
+            " Look at the data with `gola inspect`, and train with a lower learning rate."
+        )

@@ -1,0 +1,84 @@
+"""What a data set holds and what the code does, each as a short text that changes when the content does."""
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from gola.data.dataset import Dataset
+
+_PACKAGE = Path(__file__).parent.parent
+# Where the result of a run comes from; with it counts whatever of the package it imports.
+_ENTRY = "gola.runs.execution"
+
+
+def fingerprint_of(data: str | Path) -> str:
+    """Return the fingerprint of a data set's content, read once per process unless the file changes."""
+    path = Path(data).resolve()
+    if not path.is_file():
+        Dataset.load(path)  # says what is wrong
+    status = path.stat()
+    return _fingerprint(path, status.st_size, status.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _fingerprint(path: Path, size: int, changed: int) -> str:  # noqa: ARG001 (a changed file is read again)
+    return Dataset.load(path).fingerprint()
+
+
+@functools.cache
+def code_version() -> str:
+    """Return a short hash of the code that decides the result of a run.
+
+    It covers the modules of this package that a run imports, directly or through others, by their syntax: comments,
+    docstrings and layout do not count, nor do the command line, pictures and tables. It is the same for every version
+    of Python that parses the code alike.
+    """
+    digest = hashlib.blake2b(digest_size=4)
+    for module, tree in sorted(_imported_modules(_ENTRY).items()):
+        digest.update(f"{module}:{_essence(tree)}\n".encode())
+    return digest.hexdigest()
+
+
+def _imported_modules(entry: str) -> dict[str, ast.Module]:
+    found: dict[str, ast.Module] = {}
+    waiting = [entry]
+    while waiting:
+        module = waiting.pop()
+        path = _source_of(module)
+        if path is not None and module not in found:
+            found[module] = ast.parse(path.read_text(encoding="utf-8"))
+            waiting += _names_imported_by(found[module])
+    return found
+
+
+def _source_of(module: str) -> Path | None:
+    """Return the file of a module of this package; None for anything else."""
+    package, *parts = module.split(".")
+    place = _PACKAGE.joinpath(*parts)
+    candidates = (place.with_suffix(".py"), place / "__init__.py")
+    return next((path for path in candidates if path.is_file()), None) if package == "gola" and parts else None
+
+
+def _names_imported_by(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def _essence(node: object) -> str:
+    """Write a syntax tree down, without strings that stand alone and without what is empty in it."""
+    if isinstance(node, list):
+        return f"[{','.join(_essence(item) for item in node if not _is_docstring(item))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    parts = [f"{name}={_essence(value)}" for name, value in ast.iter_fields(node) if value is not None and value != []]
+    return f"{type(node).__name__}({','.join(parts)})"
+
+
+def _is_docstring(node: object) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

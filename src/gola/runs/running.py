@@ -1,0 +1,180 @@
+"""Do many runs: only what is missing, on the cores of this machine or a Dask cluster, and keep each as it ends."""
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import threadpoolctl
+import torch
+
+from gola.executors import completed, executor_for
+from gola.runs.checks import require_runnable
+from gola.runs.config import RunConfig
+from gola.runs.execution import attempt
+from gola.runs.fingerprints import code_version, fingerprint_of
+from gola.runs.planning import Plan, estimated_seconds, plan
+from gola.runs.result import Outcome, RunFailure, RunResult
+from gola.runs.storage import ResultFolder
+from gola.training import Progress, Session
+
+# Fitting sets the global seed of torch, so two runs in threads of one process, as Dask may have it, would mix.
+_ONE_AT_A_TIME = threading.Lock()
+_CHECKPOINTS = ".unfinished"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStatus:
+    """Where some runs stand.
+
+    Attributes:
+        num_runs: How many different runs there are.
+        num_found: Those that had a result before.
+        num_done: Those that have one now, or have failed.
+        num_failed: Those that have failed.
+        num_outdated: Those that had a result of other code, which does not count.
+        seconds_left: Estimate from runs that were done before; None where nothing similar is known yet.
+        last: What came last.
+    """
+
+    num_runs: int
+    num_found: int
+    num_done: int
+    num_failed: int
+    num_outdated: int
+    seconds_left: float | None
+    last: Outcome | None = None
+
+
+def run_all(
+    runs: Sequence[RunConfig],
+    folder: str | Path,
+    *,
+    num_workers: int | None = None,
+    scheduler: str | None = None,
+    keep: bool = False,
+    on_progress: Callable[[RunStatus], object] = lambda _: None,
+    on_step: Callable[[RunConfig, Progress], object] = lambda _run, _progress: None,
+) -> list[Outcome]:
+    """Do the runs that have no result in the folder yet, and return the results of all.
+
+    Several runs are done at a time, one process with one thread per core. A single one is done in this process, with
+    all threads. Each result is written as soon as it is there, so after an interruption the same call goes on where it
+    stopped; a network goes on from its last checkpoint. A run that fails does not stop the others, and is tried again
+    by the next call.
+
+    Args:
+        runs: What to do; they are checked against their data before the first one starts.
+        folder: Where results are kept.
+        num_workers: Processes on this machine; by default one per core, and one where there is a GPU.
+        scheduler: Address of a Dask scheduler to use its workers instead. They must see the files of the data sets
+            under the same paths.
+        keep: Whether results of other code count too; otherwise those runs are done anew.
+        on_progress: Called at the start and after each run.
+        on_step: Called after every step of a training in this process.
+
+    Returns:
+        A result or a failure for each run, in the order of the runs.
+
+    Raises:
+        ValueError: If a run cannot work, or no scheduler answers at the address.
+    """
+    require_runnable(runs)
+    results = ResultFolder(path=Path(folder))
+    todo = plan(runs, results, keep=keep)
+    num_workers = num_workers or (1 if torch.cuda.is_available() else os.cpu_count() or 1)
+    outcomes: dict[str, Outcome] = dict(todo.found)
+    on_progress(_status(todo, outcomes, num_workers))
+    for identity, outcome in _done(todo, results, num_workers, scheduler, on_step):
+        results.write(outcome)
+        shutil.rmtree(results.place_of(outcome.run, _CHECKPOINTS), ignore_errors=True)
+        outcomes[identity] = outcome
+        on_progress(_status(todo, outcomes, num_workers, outcome))
+    return [outcomes[run.identity(fingerprint_of(run.data))] for run in runs]
+
+
+def _done(
+    todo: Plan,
+    results: ResultFolder,
+    num_workers: int,
+    scheduler: str | None,
+    on_step: Callable[[RunConfig, Progress], object],
+) -> Iterator[tuple[str, Outcome]]:
+    """Do the pending runs, and yield each as it ends."""
+    if not todo.pending:
+        return
+    with executor_for(
+        len(todo.pending), num_workers=num_workers, scheduler=scheduler, preload=["gola.runs"]
+    ) as executor:
+        if executor is None:
+            for identity, run in todo.pending.items():
+                yield identity, _with_checkpoints(run, results.place_of(run, _CHECKPOINTS), on_step)
+            return
+        jobs = {identity: _job(run, results, scheduler) for identity, run in todo.pending.items()}
+        for identity, outcome in completed(executor, in_worker, jobs):
+            # The data are named as the user did, wherever the worker found them.
+            yield identity, replace(outcome, run=todo.pending[identity])
+
+
+def _job(run: RunConfig, results: ResultFolder, scheduler: str | None) -> tuple[RunConfig, Path | None, str, str]:
+    """Return what a worker has to know."""
+    anywhere = replace(run, data=str(Path(run.data).absolute()))
+    checkpoints = results.place_of(run, _CHECKPOINTS).absolute() if scheduler is None else None
+    return anywhere, checkpoints, code_version(), fingerprint_of(run.data)
+
+
+def in_worker(run: RunConfig, checkpoints: Path | None, code: str, data: str) -> Outcome:
+    """Do a run in a process that has others beside it: on one thread, since threads that compete cost many times more.
+
+    Args:
+        run: What to do.
+        checkpoints: Where to keep the state of a training meanwhile.
+        code: Version of the code that the result is to come from.
+        data: Fingerprint of the data that it is to come from.
+    """
+    with _ONE_AT_A_TIME:
+        torch.set_num_threads(1)
+        threadpoolctl.threadpool_limits(1)
+        try:
+            difference = _difference(run, code, data)
+        except ValueError as error:
+            difference = str(error)
+        return RunFailure(run=run, message=difference) if difference else _with_checkpoints(run, checkpoints)
+
+
+def _with_checkpoints(
+    run: RunConfig,
+    checkpoints: Path | None,
+    on_step: Callable[[RunConfig, Progress], object] = lambda _run, _progress: None,
+) -> Outcome:
+    """Do a run, from its last checkpoint where there is one."""
+    if checkpoints is None or not run.is_trained:
+        return attempt(run)
+    checkpoints.mkdir(parents=True, exist_ok=True)
+    session = Session(folder=checkpoints, resume=True, on_progress=lambda progress: on_step(run, progress))
+    return attempt(run, session)
+
+
+def _difference(run: RunConfig, code: str, data: str) -> str:
+    """Say in what this process is not like the one that asked for the run; nothing where it is."""
+    if code_version() != code:
+        return f"A worker has other code ({code_version()}, not {code}); use the same gola everywhere, and start again."
+    if fingerprint_of(run.data) != data:
+        return f"A worker finds other data in {run.data}; let all workers see the same file."
+    return ""
+
+
+def _status(todo: Plan, outcomes: dict[str, Outcome], num_workers: int, last: Outcome | None = None) -> RunStatus:
+    left = [run for identity, run in todo.pending.items() if identity not in outcomes]
+    new = [outcome for outcome in outcomes.values() if isinstance(outcome, RunResult)]
+    return RunStatus(
+        num_runs=len(todo.found) + len(todo.pending),
+        num_found=len(todo.found),
+        num_done=len(outcomes),
+        num_failed=sum(isinstance(outcome, RunFailure) for outcome in outcomes.values()),
+        num_outdated=todo.num_outdated,
+        seconds_left=estimated_seconds(left, [*todo.known, *new], num_workers),
+        last=last,
+    )

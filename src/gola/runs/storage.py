@@ -1,0 +1,68 @@
+"""A folder of results: one small file for each run, there as soon as the run ends."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gola.data.storage import replacing
+from gola.runs.config import RunConfig
+from gola.runs.fingerprints import code_version
+from gola.runs.result import Outcome, RunFailure, RunResult
+
+FORMAT = "gola run"
+FORMAT_VERSION = 1
+_FAILED = ".failed.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultFolder:
+    """Results of runs on disk, each in a file named by the content of its settings and data, and by the code version.
+
+    A result of other code is another file, so results of different code never replace each other.
+
+    Attributes:
+        path: The folder; made when the first result comes.
+    """
+
+    path: Path
+
+    def results(self) -> list[RunResult]:
+        """Read all results, of whatever code, the oldest first.
+
+        Raises:
+            ValueError: If a file is damaged or of a newer format.
+        """
+        paths = [path for path in sorted(self.path.glob("*.json")) if not path.name.endswith(_FAILED)]
+        found = [_read(path) for path in paths]
+        return sorted((result for result in found if result is not None), key=lambda result: result.finished)
+
+    def write(self, outcome: Outcome) -> Path:
+        """Keep a result, or the record of a failure; a crash meanwhile leaves no half a file."""
+        failed = isinstance(outcome, RunFailure)
+        path = self.place_of(outcome.run, _FAILED if failed else ".json")
+        self.path.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as temporary:
+            text = json.dumps({"format": FORMAT, "version": FORMAT_VERSION, **outcome.to_dict()}, indent=1)
+            temporary.write_text(text + "\n", encoding="utf-8")
+        if not failed:
+            self.place_of(outcome.run, _FAILED).unlink(missing_ok=True)
+        return path
+
+    def place_of(self, run: RunConfig, suffix: str) -> Path:
+        """Return where something that belongs to a run and the current code is kept."""
+        return self.path / f"{run.name}-{code_version()}{suffix}"
+
+
+def _read(path: Path) -> RunResult | None:
+    """Read a result; None for a file of something else."""
+    try:
+        values: Any = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
+            return None
+        version = values.pop("version")
+        if version > FORMAT_VERSION:
+            raise ValueError(f"its format version is {version} and this gola knows {FORMAT_VERSION}; update gola")
+        return RunResult.from_dict(values)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} cannot be read as the result of a run ({error}); delete it to do it anew.") from error

@@ -1,0 +1,151 @@
+"""Every combination of some settings, each judged by cross-validation on the training samples."""
+
+import itertools
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gola.runs.checks import require_alike
+from gola.runs.comparison import NOTABLE, clearly_below, spread
+from gola.runs.config import RunConfig
+from gola.runs.result import Outcome, RunResult
+from gola.training import TrainingConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One combination of settings, with what its folds say.
+
+    Attributes:
+        settings: Changes to the operator's preset.
+        training: Changes to how it is trained.
+        errors: Mean error on the held-out samples of each fold.
+        fit_seconds: Median time to fit.
+        failures: What went wrong, by fold.
+    """
+
+    settings: Mapping[str, Any]
+    training: Mapping[str, Any]
+    errors: Mapping[int, float]
+    fit_seconds: float = 0.0
+    failures: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def mean(self) -> float:
+        """Mean error over the folds; infinite where one of them failed, since the others may be the easy ones."""
+        return float("inf") if self.failures else statistics.fmean(self.errors.values())
+
+    @property
+    def spread(self) -> float | None:
+        """Standard deviation of the error over the folds."""
+        return spread(self.errors.values())
+
+    @property
+    def label(self) -> str:
+        """The settings in words."""
+        return " ".join(f"{name}={value}" for name, value in {**self.settings, **self.training}.items())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "settings": dict(self.settings),
+            "training": dict(self.training),
+            "error": None if self.failures else self.mean,
+            "spread": self.spread,
+            "errors": {str(fold): error for fold, error in self.errors.items()},
+            "fit_seconds": self.fit_seconds,
+            "failures": {str(fold): message for fold, message in self.failures.items()},
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A grid of settings.
+
+    Attributes:
+        base: What all runs have in common.
+        settings: Values to try of the operator's settings.
+        training: Values to try of how to train.
+        num_folds: Parts that the training samples are dealt into; each is held out once.
+    """
+
+    base: RunConfig
+    settings: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    training: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    num_folds: int = 3
+
+    def __post_init__(self) -> None:
+        if self.training and not self.base.is_trained:
+            raise ValueError(
+                f"{self.base.operator} is fitted at once, so {', '.join(self.training)} changes nothing; leave it out."
+            )
+        for _, training in self.combinations():
+            require_alike(training, TrainingConfig().to_dict(), "Training")
+
+    def combinations(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Return every combination, as settings of the operator and of the training."""
+        return list(itertools.product(_grid(self.settings), _grid(self.training)))
+
+    def runs(self) -> list[RunConfig]:
+        """Return a run for every combination and fold, fold by fold."""
+        return [
+            self._run(settings, training, fold)
+            for fold in range(self.num_folds)
+            for settings, training in self.combinations()
+        ]
+
+    def candidates(self, outcomes: Sequence[Outcome]) -> list[Candidate]:
+        """Bring the folds of every combination together, the lowest error first.
+
+        Args:
+            outcomes: What came out of :meth:`runs`, in the same order.
+        """
+        combinations = self.combinations()
+        found = [
+            _candidate(settings, training, outcomes[number :: len(combinations)])
+            for number, (settings, training) in enumerate(combinations)
+        ]
+        return sorted(found, key=lambda candidate: candidate.mean)
+
+    def _run(self, settings: Mapping[str, Any], training: Mapping[str, Any], fold: int) -> RunConfig:
+        return replace(
+            self.base,
+            settings={**self.base.settings, **settings},
+            training=TrainingConfig.from_dict({**self.base.training.to_dict(), **training}),
+            num_folds=self.num_folds,
+            fold=fold,
+        )
+
+
+def advice(candidates: Sequence[Candidate]) -> str:
+    """Say how far the first candidate can be trusted to be the best."""
+    sound = [candidate for candidate in candidates if not candidate.failures]
+    if not sound:
+        return "No combination has come through all its folds."
+    best, *others = sound
+    if not others:
+        return "There was nothing to choose from."
+    close = [other for other in others if not clearly_below(best.errors, other.errors)]
+    if not close:
+        return f"It is below the {len(others)} others in every fold."
+    cheapest = min(close, key=lambda candidate: candidate.fit_seconds)
+    quicker = cheapest.fit_seconds * NOTABLE <= best.fit_seconds
+    saving = f", of which {cheapest.label} is the quickest to fit" if quicker else ""
+    return f"{len(close)} of the {len(others)} others cannot be told apart from it by {len(best.errors)} folds{saving}."
+
+
+def _candidate(settings: Mapping[str, Any], training: Mapping[str, Any], outcomes: Sequence[Outcome]) -> Candidate:
+    results = {fold: outcome for fold, outcome in enumerate(outcomes) if isinstance(outcome, RunResult)}
+    failures = {fold: outcome.message for fold, outcome in enumerate(outcomes) if not isinstance(outcome, RunResult)}
+    return Candidate(
+        settings=settings,
+        training=training,
+        errors={fold: result.error for fold, result in results.items()},
+        fit_seconds=statistics.median(result.fit_seconds for result in results.values()) if results else 0.0,
+        failures=failures,
+    )
+
+
+def _grid(choices: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]

@@ -1,0 +1,195 @@
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+
+import pytest
+import torch
+
+from gola.surrogate import Surrogate
+from gola.training import TrainingConfig
+from tests.cli.runs import TINY, failure, generated, run, success
+
+SMALL = ("--num-train", 7, "--num-points", 60, *TINY)
+SECONDS = 120
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return generated(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def finished(data):
+    """A finished run of four epochs."""
+    folder = data.parent / "finished"
+    success("train", data, *SMALL, "--epochs", 4, "--out", folder)
+    return folder
+
+
+def command(*words):
+    return [sys.executable, "-m", "gola", *map(str, words)]
+
+
+def environment():
+    alone = {name: value for name, value in os.environ.items() if name not in ("LOCAL_RANK", "NODE_RANK", "RANK")}
+    return {**alone, "OMP_NUM_THREADS": "1"}
+
+
+def called(*words):
+    return subprocess.run(command(*words), capture_output=True, text=True, timeout=SECONDS, env=environment())
+
+
+def killed(folder, *words, with_signal=signal.SIGKILL):
+    """Start a command, end it by a signal once it has a checkpoint, and return its exit code and standard error."""
+    process = subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    try:
+        deadline = time.monotonic() + SECONDS
+        while not (folder / "checkpoint.pt").exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(with_signal)
+        _, printed = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+    return process.returncode, printed.decode()
+
+
+def assert_same(first, second, tolerance=0.0):
+    one, other = Surrogate.load(first / "surrogate.gola"), Surrogate.load(second / "surrogate.gola")
+    for name, tensor in one.operator.state_dict().items():
+        assert torch.allclose(tensor, other.operator.state_dict()[name], rtol=0.0, atol=tolerance), name
+    for before, after in zip(one.provenance["history"], other.provenance["history"], strict=True):
+        assert before["training_error"] == pytest.approx(after["training_error"], rel=0.0, abs=tolerance)
+        assert {**before, "training_error": 0, "seconds": 0} == {**after, "training_error": 0, "seconds": 0}
+
+
+def test_a_run_leaves_a_surrogate_its_history_and_its_errors(finished, data):
+    assert sorted(path.name for path in finished.iterdir()) == [
+        "evaluation.json",
+        "history.csv",
+        "run.json",
+        "surrogate.gola",
+    ]
+    surrogate = Surrogate.load(finished / "surrogate.gola")
+    rows = list(csv.DictReader((finished / "history.csv").read_text().splitlines()))
+    assert [float(row["training_error"]) for row in rows] == [
+        epoch["training_error"] for epoch in surrogate.provenance["history"]
+    ]
+    settings = json.loads((finished / "run.json").read_text())
+    assert (settings["num_train"], settings["operator"], settings["settings"]["width"]) == (7, "gola/default", 8)
+    assert settings["data"] == str(data.resolve())
+    evaluation = json.loads((finished / "evaluation.json").read_text())["evaluations"][0]
+    assert (evaluation["num_samples"], evaluation["num_points"]) == (3, 60)
+
+
+def test_what_came_out_is_printed_for_people_and_for_scripts(data, tmp_path):
+    printed = success("train", data, *SMALL, "--epochs", 1, "--out", tmp_path / "people")
+    assert re.search(r"test error\W+\d\.\d{4} ± \d\.\d{4} \(mean ± std of 3 samples\)", printed)
+    assert f"gola evaluate {tmp_path / 'people'}" in printed.replace("\n", "")
+    facts = json.loads(success("train", data, *SMALL, "--epochs", 1, "--out", tmp_path / "script", "--json"))
+    assert facts["test"]["num_samples"] == 3
+    assert facts["scores"]["training_error"] > 0
+    assert facts["num_parameters"] == 1857
+
+
+def test_a_closed_form_needs_no_training_and_all_samples_may_be_used(data, tmp_path):
+    printed = success("train", data, "--operator", "mean", "--out", tmp_path / "mean")
+    assert "leave one out error" in printed
+    assert "test error" not in printed
+    assert sorted(path.name for path in (tmp_path / "mean").iterdir()) == ["run.json", "surrogate.gola"]
+
+
+def test_epochs_are_logged_for_tensorboard_or_as_a_table(data, tmp_path):
+    common = ("train", data, "--num-train", 3, "--num-points", 40, *TINY[:-2], "--epochs", 2)
+    success(*common, "--out", tmp_path / "a")
+    assert [path.name[:19] for path in (tmp_path / "a/logs").iterdir()] == ["events.out.tfevents"]
+    success(*common, "--logger", "csv", "--out", tmp_path / "b")
+    rows = list(csv.DictReader((tmp_path / "b/logs/version_0/metrics.csv").read_text().splitlines()))
+    assert [row["step"] for row in rows] == ["1", "2"]
+
+
+def test_the_best_epoch_is_chosen_by_samples_set_aside_if_asked(data, tmp_path):
+    facts = json.loads(
+        success("train", data, *SMALL, "--epochs", 2, "--validation-share", 0.3, "--out", tmp_path / "a", "--json")
+    )
+    assert facts["scores"]["validation_error"] > 0
+
+
+def test_a_finished_run_is_left_alone_unless_told_otherwise(finished, data):
+    words = ("train", data, *SMALL, "--epochs", 4, "--out", finished)
+    before = (finished / "surrogate.gola").read_bytes()
+    assert "holds a finished run; choose another folder, or replace it with --overwrite" in failure(*words)
+    assert "choose one" in failure(*words, "--overwrite", "--resume")
+    assert "training error" in success(*words, "--resume")
+    assert (finished / "surrogate.gola").read_bytes() == before
+
+
+def test_a_run_can_be_replaced(data, tmp_path):
+    words = ("train", data, "--num-train", 4, "--out", tmp_path / "a")
+    success(*words, "--operator", "mean")
+    success(*words, *TINY, "--num-points", 40, "--epochs", 1, "--overwrite")
+    assert Surrogate.load(tmp_path / "a/surrogate.gola").operator.name == "gola"
+
+
+def test_mistakes_are_explained_and_leave_no_folder(data, tmp_path):
+    out = ("--out", tmp_path / "a")
+    assert "not a file" in failure("train", tmp_path / "missing.h5", *out)
+    assert "no operator 'lineal'; did you mean 'linear'" in failure("train", data, "--operator", "lineal", *out)
+    assert "no preset of gola 'papre'; did you mean 'paper'" in failure("train", data, "--preset", "papre", *out)
+    assert "GOLA has no setting colour; it has dim" in failure("train", data, "--set", "colour=3", *out)
+    assert "NAME=VALUE" in failure("train", data, "--set", "width", *out)
+    assert "Cannot take 8 training and 5 test" in failure("train", data, "--num-train", 8, "--num-test", 5, *out)
+    assert "All 10 samples are for training" in failure("train", data, "--num-train", 10, "--num-test", 5, *out)
+    assert "ask for 1 to 256" in failure("train", data, "--num-points", 9999, *out)
+    assert "learning_rate must be greater than 0" in failure("train", data, "--learning-rate", -1, *out)
+    assert "needs the package comet-ml" in failure("train", data, "--logger", "comet", *out)
+    assert "'16-mixed' needs a CUDA device" in failure("train", data, "--precision", "16-mixed", *out)
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_help_tells_the_defaults_of_training():
+    shown = {"num_steps": "steps", "batch_size": "batch-size", "learning_rate": "learning-rate"}
+    shown |= {"averaging": "averaging", "validation_share": "validation-share", "patience": "patience"}
+    help_text = re.sub(r"[│\s]+", " ", run("train", "--help").output)
+    defaults = {field.name: field.default for field in fields(TrainingConfig)}
+    for name, option in shown.items():
+        said = re.search(rf"--{option} [^;]*; ([\d.]+) by default", help_text)
+        assert said, option
+        assert float(said[1]) == defaults[name], option
+
+
+def test_a_killed_run_goes_on_to_the_very_same_surrogate(finished, data, tmp_path):
+    words = ("train", data, *SMALL, "--epochs", 4, "--out", tmp_path / "a")
+    code, _ = killed(tmp_path / "a", *words, "--checkpoint-seconds", 0)
+    assert code == -signal.SIGKILL
+    assert not (tmp_path / "a/surrogate.gola").exists()
+    assert "holds an unfinished run; go on with --resume, or start anew with --overwrite" in failure(*words)
+    other = failure(*words, "--resume", "--learning-rate", 0.5)
+    assert "training.learning_rate 0.001 (now 0.5); resume with the same settings" in other
+    success(*words, "--resume")
+    assert_same(tmp_path / "a", finished)
+    assert not (tmp_path / "a/checkpoint.pt").exists()
+
+
+def test_ctrl_c_keeps_the_state_and_says_how_to_go_on(data, tmp_path):
+    words = ("train", data, *SMALL, "--epochs", 10_000, "--out", tmp_path / "a", "--checkpoint-seconds", 0)
+    code, printed = killed(tmp_path / "a", *words, with_signal=signal.SIGINT)
+    assert code == 130
+    assert "run the same command with --resume to go on" in printed
+    assert "Traceback" not in printed
+    assert torch.load(tmp_path / "a/checkpoint.pt", weights_only=True)["batch"] > 0
+
+
+def test_two_processes_train_as_one_does(finished, data, tmp_path):
+    # Seven samples in batches of three, two and two: no batch of three divides evenly.
+    result = called(
+        "train", data, *SMALL, "--epochs", 4, "--out", tmp_path / "a", "--devices", 2, "--accelerator", "cpu"
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("training error") == 1
+    assert_same(tmp_path / "a", finished, tolerance=1e-6)
