@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Key = TypeVar("Key")
 Result = TypeVar("Result")
@@ -18,10 +21,10 @@ _CONNECT_SECONDS = 20
 
 
 @contextmanager
-def executor_for(
+def workers_for(
     num_jobs: int, *, num_workers: int | None = None, scheduler: str | None = None, preload: Sequence[str] = ()
-) -> Iterator[Executor | None]:
-    """Give an executor for some jobs, or None where this process had better do them itself.
+) -> "Iterator[Executor | Client | None]":
+    """Give workers for some jobs, or None where this process had better do them itself.
 
     If the block is left by an error or Ctrl-C, the processes on this machine end at once, whatever they are doing.
 
@@ -35,34 +38,39 @@ def executor_for(
         ValueError: If no scheduler answers at the address.
     """
     if scheduler is not None:
-        with _dask_executor(scheduler) as executor:
-            yield executor
+        with _dask_client(scheduler) as client:
+            yield client
         return
     num_workers = min(num_workers or os.cpu_count() or 1, num_jobs)
     if num_workers <= 1:
         yield None
         return
-    with _process_pool(num_workers, preload) as executor:
-        yield executor
+    with _process_pool(num_workers, preload) as pool:
+        yield pool
 
 
 def completed(
-    executor: Executor | None, function: Callable[..., Result], jobs: Mapping[Key, tuple[Any, ...]]
+    workers: "Executor | Client | None", function: Callable[..., Result], jobs: Mapping[Key, tuple[Any, ...]]
 ) -> Iterator[tuple[Key, Result]]:
-    """Call a function for each job, in this process where there is no executor, and yield results as they come.
+    """Call a function for each job, and yield results as they come.
 
     Args:
-        executor: What :func:`executor_for` gave.
+        workers: What :func:`workers_for` gave.
         function: What to call; other processes must be able to import it.
         jobs: Its arguments, by a key that comes back with the result.
     """
-    if executor is None:
-        for key, arguments in jobs.items():
-            yield key, function(*arguments)
-        return
-    key_of = {executor.submit(function, *arguments): key for key, arguments in jobs.items()}
+    if workers is None:
+        return ((key, function(*arguments)) for key, arguments in jobs.items())
+    if isinstance(workers, Executor):
+        return _completed_by_pool(workers, function, jobs)
+    return _completed_by_dask(workers, function, jobs)
+
+
+def _completed_by_pool(
+    pool: Executor, function: Callable[..., Result], jobs: Mapping[Key, tuple[Any, ...]]
+) -> Iterator[tuple[Key, Result]]:
+    key_of = {pool.submit(function, *arguments): key for key, arguments in jobs.items()}
     for future in as_completed(key_of):
-        key = key_of.pop(future)  # popped, so that results which were dealt with do not pile up in memory
         try:
             result = future.result()
         except BrokenProcessPool as error:
@@ -70,8 +78,19 @@ def completed(
                 "A worker process was killed from outside, most likely because memory ran out; what was finished is"
                 " kept. Go on with fewer workers (--workers 1)."
             ) from error
-        del future
-        yield key, result
+        yield key_of.pop(future), result  # popped, so that results which were dealt with do not pile up in memory
+
+
+def _completed_by_dask(
+    client: "Client", function: Callable[..., Result], jobs: Mapping[Key, tuple[Any, ...]]
+) -> Iterator[tuple[Key, Result]]:
+    from distributed import as_completed as as_completed_by_dask
+
+    # Equal calls are not pure here: each is a job of its own and runs once.
+    futures = {client.submit(function, *job, pure=False, retries=_RETRIES): key for key, job in jobs.items()}
+    # Dask's own loop, not its imitation of an executor, which trips over a worker that dies with a finished result.
+    for future, result in as_completed_by_dask(futures, loop=client.loop, with_results=True):
+        yield futures.pop(future), result
 
 
 @contextmanager
@@ -100,7 +119,7 @@ def _ignore_interrupts() -> None:
 
 
 @contextmanager
-def _dask_executor(scheduler: str) -> Iterator[Executor]:
+def _dask_client(scheduler: str) -> "Iterator[Client]":
     from distributed import Client  # takes a second to import, and most calls don't need it
 
     try:
@@ -111,5 +130,4 @@ def _dask_executor(scheduler: str) -> Iterator[Executor]:
             f" installed with `dask worker {scheduler}`."
         ) from error
     with client:
-        # Equal calls are not pure here: each is a job of its own and runs once.
-        yield client.get_executor(pure=False, retries=_RETRIES)
+        yield client

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gola.data.dataset import Dataset
 from gola.data.storage import Header, Parts
-from gola.executors import completed, executor_for
+from gola.executors import completed, workers_for
 from gola.problems.problem import Problem
 
 
@@ -56,8 +56,8 @@ def generate(
     num_done = num_samples - sum(map(len, missing.values()))
     on_progress(num_done)
     jobs = {index: (seed, chunk) for index, chunk in missing.items()}
-    with executor_for(len(jobs), num_workers=num_workers, scheduler=scheduler, preload=["gola.problems"]) as executor:
-        for index, samples in completed(executor, problem.generate, jobs):
+    with workers_for(len(jobs), num_workers=num_workers, scheduler=scheduler, preload=["gola.problems"]) as workers:
+        for index, samples in completed(workers, problem.generate, jobs):
             parts.write(index, samples)
             num_done += len(samples)
             on_progress(num_done)

@@ -72,6 +72,7 @@ def test_other_data_are_used_whole(finished, data, tmp_path):
     Dataset.load(data)[:4].save(tmp_path / "other.h5")
     [row] = evaluations(finished, "--data", tmp_path / "other.h5")
     assert row["num_samples"] == 4
+    assert json.loads((finished / "evaluation.json").read_text())["data"] == str(data)
 
 
 def test_data_that_have_changed_since_bring_a_warning(data, tmp_path):

@@ -98,9 +98,10 @@ def test_what_came_out_is_printed_for_people_and_for_scripts(data, tmp_path):
 
 
 def test_a_closed_form_needs_no_training_and_all_samples_may_be_used(data, tmp_path):
-    printed = success("train", data, "--operator", "mean", "--out", tmp_path / "mean")
-    assert "leave one out error" in printed
-    assert "test error" not in printed
+    result = run("train", data, "--operator", "mean", "--epochs", 3, "--out", tmp_path / "mean")
+    assert "leave one out error" in result.stdout
+    assert "test error" not in result.stdout
+    assert "what is said about training has no effect" in result.stderr
     assert sorted(path.name for path in (tmp_path / "mean").iterdir()) == ["run.json", "surrogate.gola"]
 
 
@@ -125,8 +126,12 @@ def test_a_finished_run_is_left_alone_unless_told_otherwise(finished, data):
     before = (finished / "surrogate.gola").read_bytes()
     assert "holds a finished run; choose another folder, or replace it with --overwrite" in failure(*words)
     assert "choose one" in failure(*words, "--overwrite", "--resume")
+    errors = (finished / "evaluation.json").read_text()
+    (finished / "evaluation.json").unlink()  # as if the process had died after training
     assert "training error" in success(*words, "--resume")
     assert (finished / "surrogate.gola").read_bytes() == before
+    again = json.loads((finished / "evaluation.json").read_text())["evaluations"][0]
+    assert again["errors"] == json.loads(errors)["evaluations"][0]["errors"]
 
 
 def test_a_run_can_be_replaced(data, tmp_path):

@@ -1,4 +1,5 @@
 import json
+import multiprocessing
 import os
 from dataclasses import replace
 
@@ -128,6 +129,20 @@ def test_processes_give_the_numbers_of_this_one_on_one_thread_each(data, tmp_pat
     there = run_all(runs, tmp_path / "there", num_workers=2)
     assert [result.errors for result in there] == [result.errors for result in here]
     assert {result.num_threads for result in there} == {1}
+
+
+def test_an_error_between_two_runs_ends_the_processes_at_once(data, tmp_path):
+    endless = small_run(data, "gcn", settings={"width": 8}, training=TrainingConfig(num_epochs=10**6))
+
+    def stop_after_the_first_run(status):
+        if status.last is not None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run_all([endless, small_run(data)], tmp_path, num_workers=2, on_progress=stop_after_the_first_run)
+    assert caught.traceback  # still holds on to everything that was going on
+    assert not multiprocessing.active_children()
+    assert len(list(tmp_path.glob("*.json"))) == 1
 
 
 def test_a_dask_cluster_gives_the_same_numbers(data, tmp_path):

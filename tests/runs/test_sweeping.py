@@ -47,8 +47,8 @@ def test_advice_says_which_differences_count():
     best = candidate([0.10, 0.12, 0.11], fit_seconds=9.0, width=64)
     close = candidate([0.11, 0.11, 0.12], width=32)
     far = candidate([0.2, 0.22, 0.21], width=8)
-    assert advice([best, far]) == "It is below the 1 others in every fold."
-    assert advice([best, close, far]).startswith("1 of the 2 others cannot be told apart from it by 3 folds")
+    assert advice([best, far]) == "It is below the other one in every fold."
+    assert advice([best, close, far]).startswith("The 3 folds cannot tell 1 of the 2 others apart from it")
     assert "width=32 is the quickest to fit" in advice([best, close, far])
 
 

@@ -119,8 +119,9 @@ def _explanation(run: "RunConfig", outcomes: "list[Outcome]", seeds: int) -> str
     points = "all points" if run.num_points is None else f"{run.num_points} points"
     spread = ", ± their standard deviation over seeds" if seeds > 1 else ""
     threads = sorted({outcome.num_threads for outcome in outcomes if isinstance(outcome, RunResult)})
+    machine = "1 thread" if threads == [1] else f"{' or '.join(map(str, threads))} threads"
     return (
         f"{run.num_train} training samples, {points} each. Test errors are mean relative L2 errors{spread}; every seed"
         " draws other samples and points, the same for all operators. Leave-one-out and validation errors need no test"
-        f" samples. Times are medians with {' or '.join(map(str, threads))} threads: to fit, to predict one sample."
+        f" samples. Times are medians on {machine}: to fit, to predict one sample."
     )

@@ -29,8 +29,8 @@ def evaluate(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Another data set: all its samples are used, so none of them may have served for fitting."
-            " Without it, the test samples of the run."
+            help="Another data set: all its samples are used, so none of them may have served for fitting. By default"
+            " the test samples of the run, and the errors are kept in its folder."
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Decides the points; by default as the run.", min=0)] = None,
@@ -46,7 +46,7 @@ def evaluate(
     sizes = counts(num_points, "--num-points") if num_points else [config.num_points if config and not data else None]
     seed = seed if seed is not None else config.seed + 1 if config else 0
     evaluation = evaluated(surrogate, test, sizes, seed=seed, data=file)
-    if config:
+    if config and data is None:
         RunFolder(source).keep_evaluation(evaluation)
     if as_json:
         output.print_json(json.dumps(evaluation))

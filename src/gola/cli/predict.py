@@ -209,7 +209,8 @@ def _write_dataset(predictions: Sequence[_Prediction], out: Path, surrogate: "Su
         samples.append(replace(one.sample, targets=np.column_stack([columns[name] for name in names])))
     units = [channel.unit for channel in surrogate.targets]
     targets = [Channel(name=name, unit=units[place % len(units)]) for place, name in enumerate(names)]
-    provenance = {"predicted_by": surrogate.operator.name, "surrogate": surrogate.provenance.get("data", {})}
+    fitted_to = surrogate.provenance.get("data", {}).get("fingerprint", "unknown")
+    provenance = {"source": "prediction", "operator": surrogate.operator.name, "fitted_to": fitted_to}
     Dataset.from_samples(samples, inputs=surrogate.inputs, targets=targets, provenance=provenance).save(out)
 
 
@@ -220,7 +221,9 @@ def _report(predictions: Sequence[_Prediction], out: Path, num_samples: int, *, 
         facts = {"out": str(out), "samples": [one.index for one in predictions], "seconds": seconds, "errors": errors}
         output.print_json(json.dumps(facts))
         return
-    which = f"sample {predictions[0].index}" if len(predictions) == 1 else f"{len(predictions)} samples"
+    alone = len(predictions) == 1
+    which = f"sample {predictions[0].index}" if alone else f"{len(predictions)} samples"
+    took = f"{1000 * seconds:.1f} ms{'' if alone else ' each'}"
     known = [error for error in errors if error is not None]
     judged = f", relative L2 error {np.mean(known):.4f}" if known else ""
-    output.print(f"{out}: {which} of {num_samples}, {1000 * seconds:.1f} ms each{judged}", soft_wrap=True)
+    output.print(f"{out}: {which} of {num_samples}, {took}{judged}", soft_wrap=True)

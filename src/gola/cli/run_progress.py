@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.table import Column
 from rich.text import Text
 
 from gola.cli.console import INTERRUPTED, errors
@@ -67,12 +68,13 @@ class _RunsBar(Progress):
 
     def __init__(self) -> None:
         super().__init__(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, ratio=1)),
+            BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            _TimeLeft(),
+            _TimeLeft(table_column=Column(no_wrap=True)),
             console=errors,
+            expand=True,
             disable=not errors.is_terminal,
         )
         self._steps = self.add_task("", total=None, visible=False, end=None)
@@ -120,6 +122,7 @@ class _TimeLeft(ProgressColumn):
     """The time until a moment that was estimated before."""
 
     def render(self, task: Task) -> Text:
+        """Return the time, or nothing where it is not known."""
         end = task.fields.get("end")
         if task.finished or end is None:
             return Text("")

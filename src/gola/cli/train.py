@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from gola.cli.console import INTERRUPTED, errors, output
+from gola.cli.console import INTERRUPTED, errors, output, warn
 from gola.cli.interruption import stop_on_signals
 from gola.cli.loggers import LoggerName, make_loggers, require_logger
 from gola.cli.options import assignments
@@ -148,6 +148,8 @@ def train(
     )
     folder = RunFolder(out)
     samples, test = _samples(config)
+    if not (config.is_trained or session.is_first_process):
+        return  # one process is enough where nothing is trained
     if session.is_first_process:
         folder.begin(config, resume=resume, overwrite=overwrite)
     try:
@@ -176,6 +178,8 @@ def _samples(config: "RunConfig") -> "tuple[Dataset, Dataset | None]":
         raise ValueError(
             f"All {len(samples)} samples are for training, and --num-test asks for {config.num_test} more."
         )
+    if not config.is_trained and config.training != type(config.training)():
+        warn(f"{config.operator} is fitted at once; what is said about training has no effect.")
     samples = samples.in_memory()
     config_for(samples, config.operator, num_points=config.training.num_points, **config.settings)
     return samples, test
@@ -204,13 +208,17 @@ def _trained(
     _quieten_lightning()
     first = session.is_first_process
     loggers = make_loggers(logger, folder.logs, folder.path.name, config.to_dict()) if first else []
-    with (
-        TrainingBar(f"Training {config.operator}") as bar,
-        stop_on_signals(_say_that_it_stops if first else _say_nothing) as stop,
-    ):
-        surrogate = config.fit(samples, session=replace(session, loggers=loggers, on_progress=bar.show, stop=stop))
-    for one in loggers:
-        one.finalize("success")
+    status = "failed"
+    try:
+        with (
+            TrainingBar(f"Training {config.operator}", disabled=not first) as bar,
+            stop_on_signals(_say_that_it_stops if first else _say_nothing) as stop,
+        ):
+            surrogate = config.fit(samples, session=replace(session, loggers=loggers, on_progress=bar.show, stop=stop))
+        status = "success"
+    finally:
+        for one in loggers:
+            one.finalize(status)
     return surrogate
 
 
@@ -225,25 +233,30 @@ def _quieten_lightning() -> None:
 def _judged(
     surrogate: "Surrogate", test: "Dataset | None", config: "RunConfig", folder: "RunFolder"
 ) -> dict[str, Any] | None:
-    """Evaluate on the test samples, unless that was done before."""
+    """Return the errors on the test samples, which a run that goes on may know already."""
     from gola.cli.evaluate import evaluated
 
-    if test is None or (known := folder.evaluation()) is not None:
-        return None if test is None else known
+    if test is None:
+        return None
+    kept = folder.evaluation()
+    for row in kept["evaluations"] if kept else ():
+        if row["num_points"] == config.num_points:
+            return row
     evaluation = evaluated(surrogate, test, [None], seed=config.seed + 1, data=Path(config.data))
     evaluation["evaluations"][0]["num_points"] = config.num_points
-    folder.keep_evaluation(evaluation)
-    return evaluation
+    if kept is None:
+        folder.keep_evaluation(evaluation)
+    return evaluation["evaluations"][0]
 
 
-def _report(surrogate: "Surrogate", evaluation: dict[str, Any] | None, folder: "RunFolder", *, as_json: bool) -> None:
+def _report(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "RunFolder", *, as_json: bool) -> None:
     history = surrogate.provenance.get("history", [])
     facts = {
         "operator": surrogate.operator.name,
         "num_parameters": surrogate.operator.num_parameters,
         "seconds": history[-1]["seconds"] if history else surrogate.provenance["seconds"],
         "scores": surrogate.scores,
-        "test": evaluation["evaluations"][0] if evaluation else None,
+        "test": test,
         "surrogate": str(folder.surrogate_file),
     }
     if as_json:

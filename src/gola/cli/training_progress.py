@@ -17,7 +17,7 @@ _SECONDS_BETWEEN_LINES = 30.0
 class TrainingBar:
     """A bar with step, epoch, errors and time left on standard error; lines where that is no terminal."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, *, disabled: bool = False) -> None:
         self._title = title
         self._last_line = time.monotonic()
         self._bar = Progress(
@@ -28,7 +28,7 @@ class TrainingBar:
             TextColumn("left"),
             TimeRemainingColumn(),
             console=errors,
-            disable=not errors.is_terminal,
+            disable=disabled or not errors.is_terminal,
         )
 
     def __enter__(self) -> "TrainingBar":

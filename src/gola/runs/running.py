@@ -3,14 +3,15 @@
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import threadpoolctl
 import torch
 
-from gola.executors import completed, executor_for
+from gola.executors import completed, workers_for
 from gola.runs.checks import require_runnable
 from gola.runs.config import RunConfig
 from gola.runs.execution import attempt
@@ -87,11 +88,13 @@ def run_all(
     num_workers = num_workers or (1 if torch.cuda.is_available() else os.cpu_count() or 1)
     outcomes: dict[str, Outcome] = dict(todo.found)
     on_progress(_status(todo, outcomes, num_workers))
-    for identity, outcome in _done(todo, results, num_workers, scheduler, on_step):
-        results.write(outcome)
-        shutil.rmtree(results.place_of(outcome.run, _CHECKPOINTS), ignore_errors=True)
-        outcomes[identity] = outcome
-        on_progress(_status(todo, outcomes, num_workers, outcome))
+    # Closed at once, whatever happens in between: an error must not leave processes at work.
+    with closing(_done(todo, results, num_workers, scheduler, on_step)) as done:
+        for identity, outcome in done:
+            results.write(outcome)
+            shutil.rmtree(results.place_of(outcome.run, _CHECKPOINTS), ignore_errors=True)
+            outcomes[identity] = outcome
+            on_progress(_status(todo, outcomes, num_workers, outcome))
     return [outcomes[run.identity(fingerprint_of(run.data))] for run in runs]
 
 
@@ -101,19 +104,17 @@ def _done(
     num_workers: int,
     scheduler: str | None,
     on_step: Callable[[RunConfig, Progress], object],
-) -> Iterator[tuple[str, Outcome]]:
+) -> Generator[tuple[str, Outcome], None, None]:
     """Do the pending runs, and yield each as it ends."""
     if not todo.pending:
         return
-    with executor_for(
-        len(todo.pending), num_workers=num_workers, scheduler=scheduler, preload=["gola.runs"]
-    ) as executor:
-        if executor is None:
+    with workers_for(len(todo.pending), num_workers=num_workers, scheduler=scheduler, preload=["gola.runs"]) as workers:
+        if workers is None:
             for identity, run in todo.pending.items():
                 yield identity, _with_checkpoints(run, results.place_of(run, _CHECKPOINTS), on_step)
             return
         jobs = {identity: _job(run, results, scheduler) for identity, run in todo.pending.items()}
-        for identity, outcome in completed(executor, in_worker, jobs):
+        for identity, outcome in completed(workers, in_worker, jobs):
             # The data are named as the user did, wherever the worker found them.
             yield identity, replace(outcome, run=todo.pending[identity])
 

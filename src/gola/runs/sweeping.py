@@ -128,11 +128,16 @@ def advice(candidates: Sequence[Candidate]) -> str:
         return "There was nothing to choose from."
     close = [other for other in others if not clearly_below(best.errors, other.errors)]
     if not close:
-        return f"It is below the {len(others)} others in every fold."
+        return f"It is below {_others(len(others))} in every fold."
     cheapest = min(close, key=lambda candidate: candidate.fit_seconds)
     quicker = cheapest.fit_seconds * NOTABLE <= best.fit_seconds
     saving = f", of which {cheapest.label} is the quickest to fit" if quicker else ""
-    return f"{len(close)} of the {len(others)} others cannot be told apart from it by {len(best.errors)} folds{saving}."
+    which = _others(1) if len(others) == 1 else f"{len(close)} of {_others(len(others))}"
+    return f"The {len(best.errors)} folds cannot tell {which} apart from it{saving}."
+
+
+def _others(count: int) -> str:
+    return "the other one" if count == 1 else f"the {count} others"
 
 
 def _candidate(settings: Mapping[str, Any], training: Mapping[str, Any], outcomes: Sequence[Outcome]) -> Candidate:

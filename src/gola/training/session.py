@@ -80,7 +80,7 @@ class Session:
     def launch(self) -> "Fabric":
         """Start the processes, and return what connects them; in each of them this returns once."""
         from lightning.fabric import Fabric  # takes seconds to import, and those who only predict don't need it
-        from lightning.fabric.plugins.environments import LightningEnvironment
+        from lightning.fabric.plugins.environments.lightning import LightningEnvironment
         from lightning.fabric.utilities.exceptions import MisconfigurationException
 
         accelerator = self.accelerator or ("cuda" if torch.cuda.is_available() else "cpu")

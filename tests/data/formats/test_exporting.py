@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import meshio
 import numpy as np
 import pytest
@@ -88,6 +90,25 @@ def test_wrong_numbers_of_names_are_refused(tmp_path):
         export_sample(ragged_sample(8), tmp_path / "a.vtu", inputs=TARGETS, targets=TARGETS)
     with pytest.raises(ValueError, match=r"must end in .vtu, .vtk, .npz or .csv"):
         export_sample(ragged_sample(8), tmp_path / "a.obj", inputs=INPUTS, targets=TARGETS)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv"])
+def test_archives_and_tables_survive_the_round_trip(tmp_path, suffix):
+    sample = replace(ragged_sample(8), cells=None, weights=None, boundary=None)
+    inputs = [Channel(name="k", unit="W/m/K"), Channel(name="f", unit="m")]
+    export_sample(sample, tmp_path / f"a{suffix}", inputs=inputs, targets=TARGETS)
+    back = import_files(tmp_path / f"a{suffix}", inputs=["k", "f"], targets=[TARGETS[0].name])
+    assert_same_sample(back[0], sample)
+    if suffix == ".csv":
+        assert [channel.unit for channel in back.inputs] == ["W/m/K", "m"]
+
+
+def test_archives_and_tables_refuse_channels_with_the_names_of_their_geometry(tmp_path):
+    with pytest.raises(ValueError, match="cannot hold a channel named 'x', a coordinate"):
+        export_sample(ragged_sample(8), tmp_path / "a.csv", inputs=[Channel(name="x"), INPUTS[1]], targets=TARGETS)
+    with pytest.raises(ValueError, match="cannot hold a channel named 'points'"):
+        export_sample(ragged_sample(8), tmp_path / "a.npz", inputs=[Channel(name="points"), INPUTS[1]], targets=TARGETS)
     assert not list(tmp_path.iterdir())
 
 

@@ -73,8 +73,8 @@ def _write_npz(path: Path, sample: Sample, columns: _Columns, _units: Mapping[st
 
 def _write_table(path: Path, sample: Sample, columns: _Columns, units: Mapping[str, str]) -> None:
     axes = ["x", "y", "z"][: sample.dim]
-    if set(axes) & {name.lower() for name in columns}:
-        axes = [f"points_{number}" for number in range(sample.dim)]
+    if taken := sorted(name for name in columns if name.lower() in ("x", "y", "z")):
+        raise ValueError(f"A table cannot hold a channel named {taken[0]!r}, a coordinate; rename it, or write .vtu.")
     header = [*axes, *(str(Channel(name=name, unit=units.get(name, ""))) for name in columns)]
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerow(header)
