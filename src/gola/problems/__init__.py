@@ -26,8 +26,8 @@ PROBLEMS: dict[str, type[Problem]] = {
 def make_problem(name: str, **parameters: Any) -> Problem:
     """Return the problem of that name, with parameters other than its defaults where given.
 
-    >>> make_problem("eikonal", length_scale=0.2).parameters
-    {'resolution': 128, 'length_scale': 0.2}
+    >>> make_problem("eikonal", length_scale=0.1).parameters
+    {'resolution': 128, 'length_scale': 0.1}
     """
     if name not in PROBLEMS:
         raise ValueError(f"There is no problem {name!r}{_hint(name, PROBLEMS)} The problems are {', '.join(PROBLEMS)}.")
