@@ -92,7 +92,7 @@ def config_for(
         num_points: Points that the operator will see of each sample; all by default.
         settings: Changes to the preset.
     """
-    config = _preset(operator) if isinstance(operator, str) else operator
+    config = preset(operator) if isinstance(operator, str) else operator
     known = [field.name for field in fields(config)]
     unknown = sorted(set(settings) - set(known))
     if unknown:
@@ -108,10 +108,11 @@ def kind_of(config: OperatorConfig) -> type[Operator]:
     return next(kind for kind in OPERATORS.values() if kind.config_type is type(config))
 
 
-def _preset(operator: str) -> OperatorConfig:
-    name, _, preset = operator.partition("/")
+def preset(operator: str) -> OperatorConfig:
+    """Return the preset with this name, ``"gola/paper"``, or the default of an operator, ``"gola"``."""
+    name, _, variant = operator.partition("/")
     kind = OPERATORS[_known(name, list(OPERATORS), "operator")]
-    return kind.presets[_known(preset or "default", list(kind.presets), f"preset of {name}")]
+    return kind.presets[_known(variant or "default", list(kind.presets), f"preset of {name}")]
 
 
 def _known(name: str, names: list[str], what: str) -> str:

@@ -30,3 +30,7 @@ def test_info_counts_the_parameters_of_the_papers_preset():
 )
 def test_an_unknown_name_comes_with_the_nearest(words, message):
     assert message in str(run(*words).exception)
+
+
+def test_info_says_that_a_closed_form_has_no_parameters_of_its_own():
+    assert "the data decide" in run("info", "--operator", "linear").output

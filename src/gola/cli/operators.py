@@ -1,6 +1,5 @@
 """``gola operators`` and ``gola info``."""
 
-import difflib
 from collections import defaultdict
 from typing import Annotated
 
@@ -27,10 +26,10 @@ def describe_operator(
     preset: Annotated[str, typer.Option(help="Name of the preset.")] = "default",
 ) -> None:
     """Print an operator's settings, and its layers with their numbers of parameters."""
-    from gola.operators import OPERATORS  # PyTorch takes its time to import
+    from gola import fitting  # PyTorch takes its time to import
 
-    kind = OPERATORS[_known(operator, list(OPERATORS), "operator")]
-    config = kind.presets[_known(preset, list(kind.presets), f"preset of {operator}")]
+    config = fitting.preset(f"{operator}/{preset}")
+    kind = fitting.kind_of(config)
     made = kind(config)
 
     output.print(Text(f"{kind.title}, preset {preset}", style="bold"))
@@ -39,6 +38,9 @@ def describe_operator(
         settings.add_row(f"  {name}", str(value))
     output.print(settings)
 
+    if not made.num_parameters:
+        output.print("A closed form: how many numbers it takes, the data decide.")
+        return
     layers: dict[str, dict[str, int]] = defaultdict(dict)
     for name, count in made.parameter_counts().items():
         layer, _, parameter = name.rpartition(".")
@@ -52,11 +54,3 @@ def describe_operator(
     table.add_section()
     table.add_row("all layers", "a complex number counts once", f"{made.num_parameters:,}", style="bold")
     output.print(table)
-
-
-def _known(name: str, names: list[str], what: str) -> str:
-    if name not in names:
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"There is no {what} {name!r}{hint} There are {', '.join(names)}.")
-    return name
