@@ -22,6 +22,7 @@ LAYERS = [
     {"runs"},
     {"plotting"},
     {"report"},
+    {"paper"},
     {"cli"},
     {"__init__", "__main__"},
 ]

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from gola.data.cloud import Cloud
+from gola.data.spectrum import Spectrum
 from gola.geometry import Box, voronoi_weights
 
 
@@ -48,3 +51,30 @@ def test_voronoi_weights_are_those_of_the_domain():
 
 def test_a_cloud_moves_between_devices():
     assert cloud_of(30, 0).with_neighbours(0.3).to("meta").points.device == torch.device("meta")
+
+
+def with_spectrum(cloud):
+    """Spectra are made by operators; to a cloud any will do."""
+    functions = torch.rand(cloud.num_points, 4)
+    spectrum = Spectrum(
+        functions=functions,
+        analysis=functions.T,
+        waves=torch.rand(6, 4),
+        evaluate=lambda points: np.ones((len(points), 4)),
+    )
+    return replace(cloud, spectra=(spectrum,))
+
+
+def test_a_batch_has_the_spectra_of_its_samples_if_all_have_one():
+    first, second = with_spectrum(cloud_of(30, 0)), with_spectrum(cloud_of(50, 1))
+    batch = Cloud.collate([first, second, first])
+    assert batch.spectra == (*first.spectra, *second.spectra, *first.spectra)
+    assert Cloud.collate([first, cloud_of(50, 1)]).spectra is None
+
+
+def test_spectra_move_with_the_cloud():
+    assert with_spectrum(cloud_of(30, 0)).to("meta").spectra[0].analysis.device == torch.device("meta")
+
+
+def test_new_weights_forget_the_spectra():
+    assert with_spectrum(cloud_of(30, 0)).with_weights("voronoi").spectra is None

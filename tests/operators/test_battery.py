@@ -24,6 +24,7 @@ from gola.operators import (
     NearestConfig,
     PodRbfConfig,
     Queries,
+    SpectralConfig,
 )
 from tests.operators.clouds import learnable, scattered_cloud
 
@@ -35,6 +36,7 @@ CONFIGS = {
     "gcn": GcnConfig(num_inputs=2, num_outputs=3, width=8, output_width=8, radius=0.3),
     "fno": FnoConfig(num_inputs=2, num_outputs=3, num_modes=3, width=4, num_layers=2, output_width=8, resolution=9),
     "deeponet": DeepONetConfig(num_inputs=2, num_outputs=3, num_sensors=5, width=8),
+    "spectral": SpectralConfig(num_inputs=2, num_outputs=3, num_modes=3, width=8, num_blocks=2, local=True, radius=0.3),
     "linear": LinearConfig(num_inputs=2, num_outputs=3, num_modes=30, num_wide_modes=20),
     "kernel": KernelConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "pod_rbf": PodRbfConfig(num_inputs=2, num_outputs=3, num_modes=30),
@@ -65,7 +67,7 @@ def cloud_of(operator, num_points=40, seed=0):
     if operator.name == "pod_rbf":
         # Its inputs are parameters of a sample.
         return replace(cloud, values=cloud.values[:1].repeat(num_points, 1))
-    return cloud
+    return operator.prepare(cloud)
 
 
 def test_it_predicts_every_output_channel_at_every_point(operator):
@@ -103,9 +105,7 @@ def test_reordering_the_points_reorders_the_predictions(operator):
     cloud = cloud_of(operator)
     order = torch.randperm(cloud.num_points)
     reordered = Cloud.of(cloud.points[order], cloud.values[order]).with_weights(cloud.weights[order])
-    if cloud.radius is not None:
-        reordered = reordered.with_neighbours(cloud.radius)
-    torch.testing.assert_close(operator(reordered), operator(cloud)[order], rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(operator(operator.prepare(reordered)), operator(cloud)[order], rtol=1e-5, atol=1e-5)
 
 
 def test_asking_at_the_points_of_the_cloud_gives_the_plain_prediction(operator):
@@ -143,12 +143,13 @@ def test_a_new_instance_with_the_saved_state_predicts_the_very_same(operator):
 
 
 def test_missing_structure_is_named_with_its_remedy(operator):
-    bare = replace(cloud_of(operator), neighbourhood=None, radius=None)
-    if "neighbours" in operator.needs:
-        message = rf"{operator.title} needs neighbours; build them with cloud\.with_neighbours\(radius\)\."
+    bare = replace(cloud_of(operator), neighbourhood=None, radius=None, spectra=None)
+    remedies = {"neighbours": r"cloud\.with_neighbours\(radius\)", "spectra": r"operator\.prepare\(cloud\)"}
+    for structure in operator.needs:
+        message = rf"{operator.title} needs {structure}; build them with {remedies[structure]}\."
         with pytest.raises(ValueError, match=message):
             operator(bare)
-    else:
+    if not operator.needs:
         operator(bare)
 
 

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gola.data.spectrum import Spectrum
 from gola.geometry import Box, Domain, voronoi_weights
 from gola.graph.neighbourhood import Neighbourhood
 from gola.graph.search import radius_neighbourhood
@@ -28,6 +29,7 @@ class Cloud:
             cloud goes: they shape the computation, and reading them elsewhere would stall it.
         neighbourhood: Neighbour lists within each sample, for the operators that need them.
         radius: The radius of those lists, for finding the neighbours of further points.
+        spectra: Waves on the domain of each sample, for the operators that need them.
     """
 
     points: Float[Tensor, "point dim"]
@@ -36,6 +38,7 @@ class Cloud:
     offsets: Int[Tensor, " sample_plus_one"]
     neighbourhood: Neighbourhood | None = None
     radius: float | None = None
+    spectra: tuple[Spectrum, ...] | None = None
 
     @staticmethod
     def of(points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]) -> "Cloud":
@@ -81,7 +84,8 @@ class Cloud:
         if isinstance(weights, str):
             weights = self._ready_made_weights(weights, domain)
         totals = weights.new_zeros(self.num_samples).index_add(0, self.sample_of_point, weights)
-        return replace(self, weights=weights / totals[self.sample_of_point])
+        # Spectra are fitted with the weights, so new weights ask for new ones.
+        return replace(self, weights=weights / totals[self.sample_of_point], spectra=None)
 
     def _ready_made_weights(self, kind: str, domain: Domain | None) -> Float[Tensor, " point"]:
         if kind == "equal":
@@ -110,6 +114,7 @@ class Cloud:
             values=self.values.to(device),
             weights=self.weights.to(device),
             neighbourhood=self.neighbourhood.to(device) if self.neighbourhood else None,
+            spectra=tuple(spectrum.to(device) for spectrum in self.spectra) if self.spectra else None,
         )
 
     @staticmethod
@@ -119,6 +124,7 @@ class Cloud:
         for cloud in clouds:
             starts.append(starts[-1] + cloud.num_points)
         lists = [cloud.neighbourhood for cloud in clouds if cloud.neighbourhood is not None]
+        spectra = [cloud.spectra for cloud in clouds if cloud.spectra is not None]
         return Cloud(
             points=torch.cat([cloud.points for cloud in clouds]),
             values=torch.cat([cloud.values for cloud in clouds]),
@@ -129,4 +135,5 @@ class Cloud:
             ),
             neighbourhood=Neighbourhood.collate(lists) if len(lists) == len(clouds) else None,
             radius=clouds[0].radius,
+            spectra=sum(spectra, start=()) if len(spectra) == len(clouds) else None,
         )

@@ -21,9 +21,11 @@ from gola.operators.gkn import Gkn, GknConfig
 from gola.operators.gola import Gola, GolaConfig
 from gola.operators.operator import Operator, OperatorConfig
 from gola.operators.queries import Queries
+from gola.operators.spectral import Spectral, SpectralConfig
 
 OPERATORS: dict[str, type[Operator]] = {
-    operator.name: operator for operator in (Gola, Gkn, Gcn, Fno, DeepONet, Linear, Kernel, PodRbf, Nearest, Mean)
+    operator.name: operator
+    for operator in (Gola, Spectral, Gkn, Gcn, Fno, DeepONet, Linear, Kernel, PodRbf, Nearest, Mean)
 }
 
 __all__ = [
@@ -53,4 +55,6 @@ __all__ = [
     "PodRbf",
     "PodRbfConfig",
     "Queries",
+    "Spectral",
+    "SpectralConfig",
 ]

@@ -12,7 +12,7 @@ from torch import Tensor
 from gola.data.cloud import Cloud
 from gola.operators.queries import Queries, with_queries
 
-Structure = Literal["neighbours"]
+Structure = Literal["neighbours", "spectra"]
 """What a cloud may have to carry besides points and values."""
 
 ConfigType = TypeVar("ConfigType", bound="OperatorConfig")
@@ -139,6 +139,8 @@ class Operator(torch.nn.Module, ABC):
     def _check(self, cloud: Cloud) -> None:
         if "neighbours" in self.needs and cloud.neighbourhood is None:
             raise ValueError(f"{self.title} needs neighbours; build them with cloud.with_neighbours(radius).")
+        if "spectra" in self.needs and cloud.spectra is None:
+            raise ValueError(f"{self.title} needs spectra; build them with operator.prepare(cloud).")
         for what, wanted, given in (
             ("coordinates", self.config.dim, cloud.dim),
             ("input channels", self.config.num_inputs, cloud.values.shape[1]),

@@ -1,0 +1,95 @@
+"""One block of the spectral operator: waves over the whole domain, neighbours nearby, and each point by itself."""
+
+from collections.abc import Sequence
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import gelu
+
+from gola.data.cloud import Cloud
+from gola.data.spectrum import Spectrum
+from gola.operators.attention_message_passing import AttentionMessagePassing
+from gola.operators.message_passing import MessagePassing
+
+
+@final
+class SpectralMixing(nn.Module):
+    r"""Filter the waves of the features: a complex number for each wave and channel, then a mix of the channels.
+
+    .. math:: h' = \Psi \, T^\top \big( z \odot (T A h) \big) M^\top
+
+    :math:`T A h` are the integrals over the domain of the features times each wave, where cosine and sine make a
+    complex number; :math:`\Psi T^\top` sums waves at the points. A matrix between the channels for each wave would
+    have more parameters than thirty samples have numbers.
+
+    Args:
+        num_waves: Pairs of cosine and sine.
+        width: Channels of h.
+    """
+
+    def __init__(self, *, num_waves: int, width: int) -> None:
+        super().__init__()
+        self.real = nn.Parameter(0.5 * torch.randn(num_waves, width))
+        self.imaginary = nn.Parameter(0.5 * torch.randn(num_waves, width))
+        self.mix = nn.Linear(width, width, bias=False)
+
+    def forward(
+        self, features: Float[Tensor, "point width"], spectra: Sequence[Spectrum], sizes: list[int]
+    ) -> Float[Tensor, "point width"]:
+        """Update the features of every sample by its own waves."""
+        parts = zip(torch.split(features, sizes), spectra, strict=True)
+        return torch.cat([spectrum.functions @ self._filtered(rows, spectrum) for rows, spectrum in parts])
+
+    def _filtered(self, features: Float[Tensor, "point width"], spectrum: Spectrum) -> Float[Tensor, "function width"]:
+        cosines, sines = (spectrum.waves @ (spectrum.analysis @ features)).chunk(2)
+        turned = torch.cat([cosines * self.real - sines * self.imaginary, sines * self.real + cosines * self.imaginary])
+        return self.mix(spectrum.waves.mT @ turned)
+
+
+@final
+class LocalMixing(nn.Module):
+    """GOLA's two layers on neighbours, one after the other: message passing and attention (sections 3.4 and 3.6)."""
+
+    def __init__(self, *, dim: int, num_inputs: int, width: int, num_heads: int, radius: float) -> None:
+        super().__init__()
+        self.messages = MessagePassing(dim=dim, num_inputs=num_inputs, width=width, scale=radius)
+        self.attention = AttentionMessagePassing(
+            dim=dim, num_inputs=num_inputs, width=width, num_heads=num_heads, scale=radius
+        )
+
+    def forward(
+        self, features: Float[Tensor, "point width"], attributes: Float[Tensor, "point attribute"], cloud: Cloud
+    ) -> Float[Tensor, "point width"]:
+        """Return what every point hears from its neighbours."""
+        assert cloud.neighbourhood is not None
+        heard = gelu(self.messages(features, attributes, cloud.neighbourhood))
+        return self.attention(heard, attributes, cloud.neighbourhood)
+
+
+@final
+class SpectralBlock(nn.Module):
+    r"""Add to the features what waves, neighbours and the point itself have to say.
+
+    .. math:: h' = h + W_2 \, \mathrm{gelu} \big( W_1 \, \mathrm{gelu}(S h + L h + W h + b) + b_1 \big) + b_2
+
+    with the spectral mixing S and, if there is one, the local mixing L.
+    """
+
+    def __init__(self, *, num_waves: int, width: int, local: LocalMixing | None) -> None:
+        super().__init__()
+        self.spectral = SpectralMixing(num_waves=num_waves, width=width)
+        self.local = local
+        self.pointwise = nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
+
+    def forward(
+        self, features: Float[Tensor, "point width"], attributes: Float[Tensor, "point attribute"], cloud: Cloud
+    ) -> Float[Tensor, "point width"]:
+        """Update the features of all points; ``attributes`` are the coordinates and the input function there."""
+        assert cloud.spectra is not None
+        mixed = self.spectral(features, cloud.spectra, cloud.sizes) + self.pointwise(features)
+        if self.local is not None:
+            mixed = mixed + self.local(features, attributes, cloud)
+        return features + self.mlp(gelu(mixed))

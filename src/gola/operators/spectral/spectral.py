@@ -1,0 +1,118 @@
+"""The spectral operator: few parameters per wave, and projections that are exact integrals on scattered points."""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gola.data.cloud import Cloud
+from gola.operators.operator import GraphConfig, Operator, OperatorConfig, Structure
+from gola.operators.queries import Queries, with_queries
+from gola.operators.spectral.block import LocalMixing, SpectralBlock
+from gola.operators.spectral.projection import with_listeners, with_spectra
+from gola.operators.spectral.waves import wave_numbers
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SpectralConfig(GraphConfig):
+    """Settings of the spectral operator; how they were chosen is in the decision record on exact projections.
+
+    Attributes:
+        num_modes: Largest wave number on the padded box.
+        width: Channels of the features.
+        num_blocks: Blocks, one after the other.
+        padding: Size of the box on which waves are periodic, in units of the domain: 2 leaves room for functions that
+            are not periodic.
+        smoothing: Weight of the penalty on roughness in the fit of waves to values at the points.
+        local: Whether points also hear their neighbours, by GOLA's message passing and attention.
+        num_heads: Heads of that attention.
+        radius: Largest distance of neighbours, if points hear them.
+    """
+
+    num_modes: int = 12
+    width: int = 32
+    num_blocks: int = 4
+    padding: float = 2.0
+    smoothing: float = 1e-7
+    local: bool = False
+    num_heads: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require_positive("num_modes", "width", "num_blocks", "smoothing", "num_heads")
+        if not self.padding >= 1:
+            raise ValueError(f"padding must be at least 1, the domain itself; got {self.padding}.")
+
+
+PRESETS: dict[str, SpectralConfig] = {"default": SpectralConfig()}
+
+
+@final
+class Spectral(Operator):
+    """Filters of waves, integrated exactly over the domain from values at scattered points.
+
+    >>> operator = Spectral(SpectralConfig(num_modes=3, width=8))
+    >>> cloud = operator.prepare(Cloud.of(torch.rand(100, 2), values=torch.rand(100, 1)))
+    >>> operator(cloud).shape, operator(cloud, at=torch.rand(7, 2)).shape
+    (torch.Size([100, 1]), torch.Size([7, 1]))
+    """
+
+    name: ClassVar[str] = "spectral"
+    title: ClassVar[str] = "The spectral operator"
+    needs: ClassVar[tuple[Structure, ...]] = ("spectra",)
+    config_type: ClassVar[type[OperatorConfig]] = SpectralConfig
+    presets: ClassVar[dict[str, SpectralConfig]] = PRESETS
+
+    def __init__(self, config: SpectralConfig) -> None:
+        super().__init__(config)
+        self.settings = config
+        width = config.width
+        self.lift = nn.Sequential(
+            nn.Linear(config.num_inputs + config.dim, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
+        )
+        num_waves = len(wave_numbers(config.num_modes, config.dim))
+        self.blocks = nn.ModuleList(
+            SpectralBlock(num_waves=num_waves, width=width, local=_local_mixing(config))
+            for _ in range(config.num_blocks)
+        )
+        self.output = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, config.num_outputs))
+
+    def prepare(self, cloud: Cloud) -> Cloud:
+        """Return the cloud with the waves of its samples and, if points hear them, neighbours."""
+        config = self.settings
+        cloud = cloud.with_neighbours(config.radius) if config.local else cloud
+        return with_spectra(cloud, num_modes=config.num_modes, padding=config.padding, smoothing=config.smoothing)
+
+    def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
+        """Predict at the points of the cloud."""
+        attributes = torch.cat([cloud.points, cloud.values], dim=1)
+        features = self.lift(attributes)
+        for block in self.blocks:
+            features = block(features, attributes, cloud)
+        return self.output(features)
+
+    def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
+        """Predict at the queries: they join the cloud as points that hear the waves and add nothing to them."""
+        assert cloud.spectra is not None
+        joined, is_query = with_queries(cloud, queries)
+        return self.predict(with_listeners(joined, cloud.spectra, cloud.sizes))[is_query]
+
+    def _check(self, cloud: Cloud) -> None:
+        super()._check(cloud)
+        if self.settings.local and cloud.neighbourhood is None:
+            raise ValueError(f"{self.title} needs neighbours with local=True; build them with operator.prepare(cloud).")
+
+
+def _local_mixing(config: SpectralConfig) -> LocalMixing | None:
+    if not config.local:
+        return None
+    return LocalMixing(
+        dim=config.dim,
+        num_inputs=config.num_inputs,
+        width=config.width,
+        num_heads=config.num_heads,
+        radius=config.radius,
+    )

@@ -1,0 +1,93 @@
+"""How much time to spend: seeds, steps of training, and how fine a grid of sizes and densities."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gola.paper import published
+from gola.paper.contenders import Contender
+from gola.training import TrainingConfig
+
+# All training samples are learned from: at 30 samples none can be spared, and no network gets fewer than another.
+_NO_VALIDATION = TrainingConfig(validation_share=0.0, patience=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What the same tables cost.
+
+    Attributes:
+        name: What users choose it by.
+        num_seeds: Seeds of the operators that are always repeated.
+        num_other_seeds: Seeds of the others.
+        training: How to train, by the name of the operator without its preset; "others" for those not listed.
+        longer: Epochs, where an operator needs more of them on a problem.
+        grid_sizes: Training samples of heatmaps and densities.
+        grid_densities: Points of heatmaps and densities.
+    """
+
+    name: str
+    num_seeds: int
+    num_other_seeds: int
+    training: Mapping[str, TrainingConfig]
+    longer: Mapping[tuple[str, str], int]
+    grid_sizes: tuple[int, ...]
+    grid_densities: tuple[int, ...]
+
+    def seeds_of(self, contender: Contender) -> range:
+        """Return the seeds to repeat an operator with."""
+        return range(self.num_seeds if contender.always_repeated else self.num_other_seeds)
+
+    def training_of(self, operator: str, problem: str) -> TrainingConfig:
+        """Return how to train an operator on a problem."""
+        name = operator.partition("/")[0]
+        training = self.training.get(name, self.training["others"])
+        epochs = self.longer.get((name, problem))
+        return training if epochs is None else replace(training, num_epochs=epochs)
+
+
+# Published settings of an FNO on these problems: 150 epochs in batches of 10, and 300 on advection (PPI-NO, arXiv
+# 2502.02682). No length is published for the others.
+_FNO = replace(_NO_VALIDATION, num_epochs=150, batch_size=10)
+_FNO_LONGER = {("fno", "advection"): 300}
+
+BUDGETS = {
+    "quick": Budget(
+        name="quick",
+        num_seeds=1,
+        num_other_seeds=1,
+        training={"others": replace(_NO_VALIDATION, num_steps=20)},
+        longer={},
+        grid_sizes=(5, 30),
+        grid_densities=(20, 100),
+    ),
+    "standard": Budget(
+        name="standard",
+        num_seeds=3,
+        num_other_seeds=1,
+        training={
+            "fno": _FNO,
+            "deeponet": replace(_NO_VALIDATION, num_epochs=300, batch_size=10),
+            # A pass over a sample costs 25 times as much as with GOLA, so there are fewer samples in a step.
+            "gkn": replace(_NO_VALIDATION, num_steps=1000, batch_size=2),
+            # On the full grid a pass over a sample costs 30 times as much as one of GOLA at 1000 points.
+            "gcn": replace(_NO_VALIDATION, num_steps=300),
+            "others": replace(_NO_VALIDATION, num_steps=1000),
+        },
+        longer=_FNO_LONGER,
+        grid_sizes=(5, 10, 30, 100),
+        grid_densities=(20, 50, 100, 300, 1000),
+    ),
+    "paper": Budget(
+        name="paper",
+        num_seeds=5,
+        num_other_seeds=5,
+        training={
+            "fno": _FNO,
+            "deeponet": replace(_NO_VALIDATION, num_epochs=1000, batch_size=10),
+            "others": replace(_NO_VALIDATION, num_epochs=500),
+        },
+        longer=_FNO_LONGER,
+        grid_sizes=published.SIZES,
+        grid_densities=published.DENSITIES,
+    ),
+}

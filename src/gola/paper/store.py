@@ -1,0 +1,108 @@
+"""Look results up by cell: all seeds that were ever done with the same settings on the same data."""
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gola.paper.budgets import Budget
+from gola.paper.cells import Cell, run_of, seeds_of
+from gola.paper.costs import Costs
+from gola.paper.protocol import Protocol
+from gola.runs import RunConfig, RunResult, code_version
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Store:
+    """Finished runs of the paper's tables.
+
+    Attributes:
+        protocol: Data and sizes.
+        budget: How much is to be done.
+        results: All results; where the code has changed in between, the newest of each run counts.
+        fingerprints: Those of the data, by problem.
+        data: Folder of the data sets.
+    """
+
+    protocol: Protocol
+    budget: Budget
+    results: tuple[RunResult, ...]
+    fingerprints: Mapping[str, str]
+    data: Path
+
+    def of(self, cell: Cell) -> dict[int, RunResult]:
+        """Return the results of a cell by seed: those that the budget asks for, and further ones if there are."""
+        fingerprint = self.fingerprints.get(cell.problem)
+        if fingerprint is None:
+            return {}
+        found = self._by_cell.get(self._run(cell, 0).identity(fingerprint), {})
+        return dict(sorted(found.items()))
+
+    def errors(self, cell: Cell, test_points: int | None = None) -> dict[int, float]:
+        """Return the mean test error of a cell by seed, at another number of points where one is given."""
+        return {
+            seed: result.error if test_points is None else result.error_at(test_points)
+            for seed, result in self.of(cell).items()
+        }
+
+    def runs(self, cells: Iterable[Cell], num_seeds: int | None = None) -> list[RunConfig]:
+        """Return the runs that a budget asks for, the first seed of all cells before the second.
+
+        Args:
+            cells: What to fill.
+            num_seeds: How often instead of what the budget says.
+        """
+        wanted = [(seed, cell) for cell in cells for seed in self._seeds(cell, num_seeds)]
+        return [self._run(cell, seed) for seed, cell in sorted(wanted, key=lambda pair: pair[0])]
+
+    def missing(self, cells: Iterable[Cell], num_seeds: int | None = None, *, fresh: bool = False) -> list[RunConfig]:
+        """Return the runs that have no result.
+
+        Args:
+            cells: What to fill.
+            num_seeds: How often instead of what the budget says.
+            fresh: Whether a result of other code counts as none.
+        """
+        usable = self._current if fresh else self._any
+        return [run for run in self.runs(cells, num_seeds) if self._identity(run) not in usable]
+
+    def seconds_missing(self, cells: Iterable[Cell]) -> float:
+        """Estimate the time of the runs that have no result, on one core."""
+        return self.costs.total(self.missing(cells))
+
+    def num_outdated(self, cells: Iterable[Cell]) -> int:
+        """Return how many of the results that count were made by other code."""
+        counted = [result for cell in cells for result in self.of(cell).values()]
+        return sum(result.code_version != code_version() for result in counted)
+
+    @functools.cached_property
+    def costs(self) -> Costs:
+        """Estimates of time, from the results that there are."""
+        return Costs.of(self.results)
+
+    @functools.cached_property
+    def _any(self) -> frozenset[str]:
+        return frozenset(result.identity for result in self.results)
+
+    @functools.cached_property
+    def _current(self) -> frozenset[str]:
+        return frozenset(result.identity for result in self.results if result.code_version == code_version())
+
+    @functools.cached_property
+    def _by_cell(self) -> dict[str, dict[int, RunResult]]:
+        found: dict[str, dict[int, RunResult]] = {}
+        # The newest come last, but those of the present code count before any others.
+        for result in sorted(self.results, key=lambda result: result.code_version == code_version()):
+            key = replace(result.run, seed=0).identity(result.data)
+            found.setdefault(key, {})[result.run.seed] = result
+        return found
+
+    def _run(self, cell: Cell, seed: int) -> RunConfig:
+        return run_of(cell, self.protocol, self.budget, self.data, seed)
+
+    def _seeds(self, cell: Cell, num_seeds: int | None) -> range:
+        return seeds_of(cell, self.protocol, self.budget) if num_seeds is None else range(num_seeds)
+
+    def _identity(self, run: RunConfig) -> str | None:
+        fingerprint = self.fingerprints.get(Path(run.data).stem)
+        return None if fingerprint is None else run.identity(fingerprint)

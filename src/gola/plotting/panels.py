@@ -1,0 +1,148 @@
+"""Draw curves in panels side by side: errors against sizes, times against sizes, all on logarithmic scales."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from gola.plotting.style import house_style, new_figure, read_logarithmically
+
+# Numbers along an axis that are closer than this share of its length would touch each other.
+_TICK_DISTANCE = 0.085
+_PANEL = 3.4
+# Width of a letter of the legend, and of the line in front of a name, in inches.
+_LETTER, _HANDLE = 0.072, 0.75
+# Height of a line of the legend, in inches.
+_LINE = 0.2
+_COLOURS = (*(f"C{number}" for number in range(10)), "black", "darkgoldenrod", "navy", "olivedrab")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """One line, or marks alone.
+
+    Attributes:
+        label: Its name in the legend; curves of the same name in several panels look the same.
+        values: What to draw, by the number along the horizontal axis.
+        spreads: Half the length of error bars, where they are known.
+        look: ``"line"`` for what was measured, ``"dashed"`` for what it is compared with, ``"marks"`` for numbers that
+            stand alone.
+        like: Another curve whose colour it takes.
+    """
+
+    label: str
+    values: Mapping[float, float]
+    spreads: Mapping[float, float] = field(default_factory=dict)
+    look: Literal["line", "dashed", "marks"] = "line"
+    like: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """Curves with common axes.
+
+    Attributes:
+        title: What they belong to.
+        across: Name of the horizontal axis.
+        up: Name of the vertical axis.
+        curves: What to draw.
+    """
+
+    title: str
+    across: str
+    up: str
+    curves: Sequence[Curve]
+
+
+def draw_panels(panels: Sequence[Panel], *, num_columns: int | None = None, ordered: bool = False) -> Figure:
+    """Draw panels with one legend for all.
+
+    Args:
+        panels: From left to right, row by row.
+        num_columns: How many stand side by side; all by default.
+        ordered: Whether the curves have an order, which their colours should show.
+    """
+    columns = num_columns or len(panels)
+    with house_style():
+        figure = new_figure(columns, math.ceil(len(panels) / columns), panel=_PANEL)
+        colours = _colours(panels, ordered=ordered)
+        for axes, panel in zip(figure.axes, panels, strict=False):
+            _draw(axes, panel, colours)
+        for axes in figure.axes[len(panels) :]:
+            axes.set_axis_off()
+        _add_legend(figure)
+        return figure
+
+
+def _colours(panels: Sequence[Panel], *, ordered: bool) -> dict[str, str]:
+    """Give every name its colour: even steps of a scale where there is an order, clearly different ones otherwise."""
+    names = list(dict.fromkeys(curve.like or curve.label for panel in panels for curve in panel.curves))
+    if not ordered:
+        return dict(zip(names, itertools.cycle(_COLOURS), strict=False))
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    shades = np.linspace(0.9, 0.05, max(len(names), 1))
+    return {name: to_hex(colormaps["viridis"](shade)) for name, shade in zip(names, shades, strict=True)}
+
+
+def _draw(axes: Axes, panel: Panel, colours: Mapping[str, str]) -> None:
+    for curve in panel.curves:
+        _draw_curve(axes, curve, colours[curve.like or curve.label])
+    axes.set_title(panel.title)
+    axes.set_xlabel(panel.across)
+    axes.set_ylabel(panel.up)
+    places = sorted({place for curve in panel.curves for place in curve.values})
+    if not places:
+        axes.text(0.5, 0.5, "no results yet", ha="center", va="center", transform=axes.transAxes, color="0.4")
+        axes.set(xticks=[], yticks=[])
+        return
+    axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
+    read_logarithmically(axes, "x")
+    read_logarithmically(axes, "y")
+    axes.xaxis.set_major_locator(FixedLocator(_apart(places)))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _apart(places: Sequence[float]) -> list[float]:
+    """Return the places that have room for their numbers on a logarithmic axis: the largest, and what fits below."""
+    kept = [places[-1]]
+    needed = _TICK_DISTANCE * math.log(places[-1] / places[0])
+    for place in reversed(places[:-1]):
+        if math.log(kept[-1] / place) >= needed:
+            kept.append(place)
+    return kept[::-1]
+
+
+def _draw_curve(axes: Axes, curve: Curve, colour: str) -> None:
+    places = sorted(curve.values)
+    heights = [curve.values[place] for place in places]
+    if curve.look == "marks":
+        axes.plot(places, heights, "D", color=colour, fillstyle="none", markersize=6, label=curve.label)
+        return
+    if curve.look == "dashed":
+        axes.plot(places, heights, "--", color=colour, linewidth=1.0, label=curve.label)
+        return
+    # A bar that reaches below zero has no place on a logarithmic scale.
+    bars = [min(curve.spreads.get(place, 0.0), 0.95 * height) for place, height in zip(places, heights, strict=True)]
+    axes.errorbar(places, heights, yerr=bars if any(bars) else None, fmt="none", ecolor=colour, capsize=2)
+    axes.plot(places, heights, "o-", color=colour, markersize=3.5, linewidth=1.3, label=curve.label)
+
+
+def _add_legend(figure: Figure) -> None:
+    entries: dict[str, Artist] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(str(label), handle)
+    if entries:
+        width = _HANDLE + _LETTER * max(map(len, entries))
+        columns = max(1, int(figure.get_figwidth() / width))
+        figure.set_figheight(figure.get_figheight() + _LINE * math.ceil(len(entries) / columns))
+        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns, frameon=False)

@@ -1,0 +1,76 @@
+from dataclasses import replace
+
+import pytest
+import torch
+
+from gola.data.cloud import Cloud
+from gola.operators import Queries, Spectral, SpectralConfig
+from gola.operators.spectral.block import SpectralMixing
+from gola.operators.spectral.waves import wave_numbers
+from tests.operators.clouds import assert_same_values_and_gradients, random_features, scattered_cloud
+
+SMALL = SpectralConfig(num_modes=3, width=6, num_blocks=2)
+
+
+def prepared(config, *sizes):
+    operator = Spectral(config).double()
+    clouds = [scattered_cloud(size, dim=config.dim, seed=size) for size in sizes]
+    return operator, operator.prepare(Cloud.collate(clouds))
+
+
+def test_mixing_multiplies_each_wave_by_a_complex_number():
+    _, cloud = prepared(SMALL, 30, 20)
+    mixing = SpectralMixing(num_waves=len(wave_numbers(3, 2)), width=6).double()
+    features = random_features(cloud, width=6)
+    parts = []
+    for rows, spectrum in zip(torch.split(features, cloud.sizes), cloud.spectra, strict=True):
+        num_waves = len(mixing.real)
+        transform = torch.complex(spectrum.waves[:num_waves], spectrum.waves[num_waves:])
+        integrals = (transform @ spectrum.analysis.to(transform.dtype)) @ rows.to(transform.dtype)
+        turned = integrals * torch.complex(mixing.real, mixing.imaginary)
+        waves = spectrum.functions.to(transform.dtype) @ transform.conj().mT
+        parts.append((waves @ turned).real @ mixing.mix.weight.mT)
+    found = mixing(features, cloud.spectra, cloud.sizes)
+    assert_same_values_and_gradients(found, torch.cat(parts), [features, *mixing.parameters()])
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_it_works_in_every_dimension(dim):
+    operator, cloud = prepared(replace(SMALL, dim=dim), 30, 20)
+    queries = Queries(points=cloud.points, offsets=cloud.offsets)
+    torch.testing.assert_close(operator(cloud, at=queries), operator(cloud))
+    assert operator(cloud, at=torch.rand(4, dim, dtype=torch.float64)).isfinite().all()
+
+
+def test_with_neighbours_it_needs_them():
+    operator, cloud = prepared(replace(SMALL, local=True, radius=0.3), 30)
+    with pytest.raises(ValueError, match=r"needs neighbours with local=True; build them with operator\.prepare"):
+        operator(replace(cloud, neighbourhood=None))
+
+
+def test_without_neighbours_no_lists_are_built():
+    operator, cloud = prepared(SMALL, 30)
+    bare = operator.prepare(Cloud.of(cloud.points, cloud.values))
+    assert bare.neighbourhood is None
+
+
+def test_the_same_function_on_other_points_gives_nearly_the_same_prediction():
+    torch.manual_seed(0)
+    operator = Spectral(SMALL).double()
+    answers = []
+    places = torch.rand(50, 2, dtype=torch.float64)
+    for seed in (0, 1):
+        points = torch.rand(600, 2, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        cloud = operator.prepare(Cloud.of(points, torch.sin(4.0 * points.sum(1, keepdim=True))))
+        answers.append(operator(cloud, at=places))
+    difference = (answers[0] - answers[1]).norm() / (answers[0] - answers[0].mean()).norm()
+    assert difference < 0.02
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"padding": 0.5}, "padding must be at least 1"), ({"num_modes": 0}, "num_modes must be greater than 0")],
+)
+def test_impossible_settings_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        SpectralConfig(**settings)
