@@ -6,10 +6,9 @@ the processor, on one thread, so that other work on the machine distorts them li
 """
 
 import argparse
-import csv
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,17 +16,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from benchmarks.runs import Runs
 from gola.data.cloud import Cloud
 from gola.data.dataset import Dataset
 from gola.metrics import relative_l2
 from gola.operators import ClosedForm, Kernel, Linear, Mean, Nearest
 from gola.problems import make_problem
 
-RUNS = Path("results/closed_form/runs.csv")
-COLUMNS = (
-    "problem", "num_train", "operator", "seed", "error", "left_out_error", "fit_seconds", "predict_milliseconds"
-)  # fmt: skip
-KEY = COLUMNS[:4]
+KEYS = ("problem", "num_train", "operator", "seed")
+RUNS = Runs(
+    path=Path("results/closed_form/runs.csv"),
+    columns=(*KEYS, "error", "left_out_error", "fit_seconds", "predict_milliseconds"),
+    keys=KEYS,
+)
 OPERATORS: dict[str, type[ClosedForm]] = {operator.name: operator for operator in (Mean, Nearest, Kernel, Linear)}
 PROBLEMS = ("darcy", "advection", "eikonal", "nonlinear_diffusion")
 SIZES = (10, 30, 100)
@@ -49,16 +50,13 @@ def main() -> None:
         print_table()
         return
     torch.set_num_threads(1)
-    done = {tuple(row[name] for name in KEY) for row in finished_runs()}
     wanted = itertools.product(options.seeds, options.problems, options.sizes, options.operators)
     for seed, problem, num_train, operator in wanted:
-        if (problem, str(num_train), operator, str(seed)) not in done:
-            row = run(problem, num_train, operator, seed)
-            append(row)
-            print(row, flush=True)
+        if not RUNS.is_done(problem, num_train, operator, seed):
+            RUNS.append(*run(problem, num_train, operator, seed))
 
 
-def run(problem: str, num_train: int, operator: str, seed: int) -> dict[str, object]:
+def run(problem: str, num_train: int, operator: str, seed: int) -> tuple[object, ...]:
     """Fit to the training samples and return the errors on 100 others and on those left out, and the times."""
     training, test = all_samples(problem).split(num_train=num_train, num_test=NUM_TEST, seed=seed)
     cloud, targets = together(training.subsample(NUM_POINTS, seed=seed))
@@ -73,7 +71,7 @@ def run(problem: str, num_train: int, operator: str, seed: int) -> dict[str, obj
     error = relative_l2(predictions, truth, asked.sizes).mean()
     left_out = relative_l2(made.leave_one_out(), targets, cloud.sizes).mean()
     measured = (f"{error:.5f}", f"{left_out:.5f}", f"{fitted - start:.2f}", f"{milliseconds:.1f}")
-    return dict(zip(COLUMNS, (problem, num_train, operator, seed, *measured), strict=True))
+    return (problem, num_train, operator, seed, *measured)
 
 
 @lru_cache(maxsize=1)
@@ -91,7 +89,7 @@ def together(samples: Dataset) -> tuple[Cloud, Tensor]:
 
 def print_table() -> None:
     """Print, for every operator and size, the error on each problem with its spread, the left-out one and the times."""
-    rows = list(finished_runs())
+    rows = RUNS.finished()
     print("| training samples | operator | " + " | ".join(PROBLEMS) + " | seeds | fit, s | predict, ms |")
     print("|---" * (len(PROBLEMS) + 5) + "|")
     for size, operator in itertools.product(SIZES, OPERATORS):
@@ -112,24 +110,6 @@ def cell(rows: Sequence[dict[str, str]]) -> str:
     left_out = np.mean([float(row["left_out_error"]) for row in rows])
     spread = f" ± {np.std(errors, ddof=1):.4f}" if len(errors) > 1 else ""
     return f"{np.mean(errors):.4f}{spread} ({left_out:.4f})"
-
-
-def finished_runs() -> Iterator[dict[str, str]]:
-    """Yield the rows that are on disk."""
-    if RUNS.exists():
-        with RUNS.open() as file:
-            yield from csv.DictReader(file)
-
-
-def append(row: dict[str, object]) -> None:
-    """Add a finished run to the file."""
-    RUNS.parent.mkdir(parents=True, exist_ok=True)
-    new = not RUNS.exists()
-    with RUNS.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 if __name__ == "__main__":

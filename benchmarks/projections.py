@@ -92,8 +92,9 @@ def draw(rows: list[dict[str, object]]) -> None:
             read_logarithmically(axes, "y")
             axes.set_title(problem.replace("_", " "))
             axes.set_xlabel("points")
+            axes.set_ylim(4e-4, 0.7)
         figure.axes[0].set_ylabel("relative error of the integrals")
-        figure.axes[0].legend(frameon=False)
+        figure.axes[-1].legend(frameon=False, loc="center right")
         figure.savefig(FOLDER / "errors.png", dpi=150)
 
 

@@ -28,7 +28,9 @@ TINY = Protocol(
     sizes=(5, 8),
     contenders=(
         Contender(operator="gcn", title="GCN", targets=("table1",), published="gcn", on_grid=True, grid_radius=1.2),
-        Contender(operator="nearest", title="nearest", targets=(*TABLES, "heatmaps", "densities"), always_repeated=True),
+        Contender(
+            operator="nearest", title="nearest", targets=(*TABLES, "heatmaps", "densities"), always_repeated=True
+        ),
         Contender(operator="mean", title="mean", always_repeated=True),
     ),
     capacity=Capacity(num_points=(60,), settings={"num_modes": (4,)}),
@@ -99,8 +101,6 @@ def plausible(cell: Cell, seed: int) -> float:
 def without(store, **facts):
     """The same store without results whose runs have these facts."""
     kept = [
-        result
-        for result in store.results
-        if any(getattr(result.run, name) != value for name, value in facts.items())
+        result for result in store.results if any(getattr(result.run, name) != value for name, value in facts.items())
     ]
     return replace(store, results=tuple(kept))

@@ -3,7 +3,9 @@ from tests.paper.examples import made_store, plausible
 
 
 def found(errors, **options):
-    return {table.heading[0]: {row[0]: row[1:] for row in table.rows} for table in findings(made_store(errors, **options))}
+    return {
+        table.heading[0]: {row[0]: row[1:] for row in table.rows} for table in findings(made_store(errors, **options))
+    }
 
 
 def test_where_there_are_no_results_nothing_is_said():

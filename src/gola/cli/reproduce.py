@@ -8,12 +8,13 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
-from gola.cli.console import INTERRUPTED, errors, output, progress_bar
+from gola.cli.console import INTERRUPTED, errors, output, progress_bar, warn
 from gola.cli.run_progress import duration, run_with_progress
 
 if TYPE_CHECKING:
     from gola.paper.cells import Cell
     from gola.paper.reproduction import Reproduction
+    from gola.runs import Outcome
 
 _QUICK_OUT = Path("runs/reproduce-quick")
 _OUT = Path("results/paper")
@@ -73,9 +74,10 @@ def reproduce(
         return
     if not report_only:
         _prepare(work, cells, workers, scheduler)
-        run_with_progress(
+        outcomes = run_with_progress(
             work.runs(cells, seeds), work.runs_folder, num_workers=workers, scheduler=scheduler, keep=not fresh
         )
+        _warn_of_failures(outcomes)
         if target in ("complexity", "all"):
             _measure(work)
     written = work.write(page or (_PAGE if out is None and budget != "quick" else folder / "results.md"))
@@ -108,6 +110,14 @@ def _prepare_one(work: "Reproduction", problem: str, workers: int | None, schedu
         )
 
 
+def _warn_of_failures(outcomes: "list[Outcome]") -> None:
+    from gola.runs import RunFailure
+
+    num_failed = sum(isinstance(outcome, RunFailure) for outcome in outcomes)
+    if num_failed:
+        warn(f"{num_failed} of {len(outcomes)} runs failed and are missing; the same command tries them again.")
+
+
 def _measure(work: "Reproduction") -> None:
     with progress_bar() as progress:
         task = progress.add_task("Measuring time and memory", total=None)
@@ -115,15 +125,15 @@ def _measure(work: "Reproduction") -> None:
 
 
 def _print_plan(work: "Reproduction", cells: "list[Cell]", seeds: int | None, *, fresh: bool) -> None:
-    table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("run", overflow="fold")
-    for heading in ("samples", "points", "seed", "state", "time"):
+    for heading in ("samples", "points", "seed", "state", "≈ time"):
         table.add_column(heading, justify="right", no_wrap=True)
     lines = work.planned(cells, seeds, fresh=fresh)
     for line in lines:
-        seconds = "" if line.is_done else f"≈ {duration(line.seconds)}"
+        seconds = "" if line.is_done else duration(line.seconds)
         points = "grid" if line.run.num_points is None else f"{line.run.num_points}"
-        state = "done" if line.is_done else "missing"
+        state = "done" if line.is_done else "to do"
         facts = (f"{line.run.num_train}", points, f"{line.run.seed}", state, seconds)
         table.add_row(*map(Text, (f"{line.problem} {line.label}", *facts)))
     output.print(table)

@@ -12,8 +12,8 @@ from torch import Tensor
 from gola.data.cloud import Cloud
 from gola.operators.queries import Queries, with_queries
 
-Structure = Literal["neighbours", "spectra"]
-"""What a cloud may have to carry besides points and values."""
+Structure = Literal["neighbours", "spectra", "parameters"]
+"""What an operator may need besides points and values; parameters are inputs that are constant within each sample."""
 
 ConfigType = TypeVar("ConfigType", bound="OperatorConfig")
 

@@ -160,7 +160,8 @@ def _printed(store: Store, problem: str) -> list[Curve]:
             owners.setdefault(one.published, one.title)
     found = []
     for name, title in owners.items():
-        numbers = {30: TABLE_1.get(problem, {}).get(name), 100: TABLE_2.get(problem, {}).get(name)}
+        tables = {store.protocol.few: TABLE_1, store.protocol.many: TABLE_2}
+        numbers = {size: table.get(problem, {}).get(name) for size, table in tables.items()}
         values = {float(size): error for size, error in numbers.items() if error is not None}
         found.append(Curve(label=_THE_PAPERS, values=values, look="marks", like=title))
     return found

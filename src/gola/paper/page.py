@@ -113,12 +113,13 @@ def _lead(store: Store) -> str:
     num_runs = len(store.runs(cells))
     num_missing = len(store.missing(cells))
     text = (
-        f"Ours beside the paper's, marked as such. Budget {store.budget.name}: {num_runs - num_missing} of {num_runs}"
-        f" runs are done, and {time_text(store.seconds_missing(cells))} on one core are"
-        " missing."
+        "Ours beside the paper's, marked as such, all from `gola reproduce`. Budget"
+        f" {store.budget.name}: {num_runs - num_missing} of {num_runs} runs are done"
     )
+    left = f"; the others take {time_text(store.seconds_missing(cells))} on one core." if num_missing else "."
     outdated = store.num_outdated(cells)
-    return f"{text} {outdated} results were made by an earlier version of the code." if outdated else text
+    note = f" Another version of the code than the present one made {outdated} of the results." if outdated else ""
+    return text + left + note
 
 
 def _blocks(target: str, store: Store, measured: Complexity | None) -> list[Block]:

@@ -40,7 +40,7 @@ class Planned:
     @property
     def label(self) -> str:
         """The operator, with what is changed of its preset."""
-        return " ".join([self.run.operator, *(f"{name}={value}" for name, value in self.run.settings.items())])
+        return " ".join([self.run.operator, *(f"{name}={value:.3g}" for name, value in self.run.settings.items())])
 
 
 @dataclass(frozen=True, kw_only=True)

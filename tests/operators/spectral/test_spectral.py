@@ -20,7 +20,7 @@ def prepared(config, *sizes):
 
 def test_mixing_multiplies_each_wave_by_a_complex_number():
     _, cloud = prepared(SMALL, 30, 20)
-    mixing = SpectralMixing(num_waves=len(wave_numbers(3, 2)), width=6).double()
+    mixing = SpectralMixing(frequencies=torch.rand(len(wave_numbers(3, 2))), width=6).double()
     features = random_features(cloud, width=6)
     parts = []
     for rows, spectrum in zip(torch.split(features, cloud.sizes), cloud.spectra, strict=True):
@@ -69,7 +69,11 @@ def test_the_same_function_on_other_points_gives_nearly_the_same_prediction():
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"padding": 0.5}, "padding must be at least 1"), ({"num_modes": 0}, "num_modes must be greater than 0")],
+    [
+        ({"padding": 0.5}, "padding must be at least 1"),
+        ({"num_modes": 0}, "num_modes must be greater than 0"),
+        ({"num_modes": 12, "dim": 3}, "makes 15625 waves in 3D; at most 4000"),
+    ],
 )
 def test_impossible_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):

@@ -14,7 +14,7 @@ from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
 from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
-from gola.operators.operator import OperatorConfig
+from gola.operators.operator import OperatorConfig, Structure
 
 # Differences within a sample below this share of the largest value are rounding in float32.
 _CONSTANT_BELOW = 1e-5
@@ -75,6 +75,7 @@ class PodRbf(ClosedForm):
 
     name: ClassVar[str] = "pod_rbf"
     title: ClassVar[str] = "POD with radial basis functions"
+    needs: ClassVar[tuple[Structure, ...]] = ("parameters",)
     config_type: ClassVar[type[OperatorConfig]] = PodRbfConfig
     presets: ClassVar[dict[str, PodRbfConfig]] = {"default": PodRbfConfig()}
 

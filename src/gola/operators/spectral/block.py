@@ -24,15 +24,19 @@ class SpectralMixing(nn.Module):
     complex number; :math:`\Psi T^\top` sums waves at the points. A matrix between the channels for each wave would
     have more parameters than thirty samples have numbers.
 
+    Filters start as those of smooth kernels, :math:`z_k \sim N(0, 1/4) / (1 + |\omega_k|^2)`: what thirty samples do
+    not decide stays as it started, and white noise would be a kernel that ties every point to every other.
+
     Args:
-        num_waves: Pairs of cosine and sine.
+        frequencies: Frequency |ω| of each pair of cosine and sine, in waves per unit length.
         width: Channels of h.
     """
 
-    def __init__(self, *, num_waves: int, width: int) -> None:
+    def __init__(self, *, frequencies: Float[Tensor, " mode"], width: int) -> None:
         super().__init__()
-        self.real = nn.Parameter(0.5 * torch.randn(num_waves, width))
-        self.imaginary = nn.Parameter(0.5 * torch.randn(num_waves, width))
+        spread = 0.5 / (1.0 + frequencies.square())[:, None]
+        self.real = nn.Parameter(spread * torch.randn(len(frequencies), width))
+        self.imaginary = nn.Parameter(spread * torch.randn(len(frequencies), width))
         self.mix = nn.Linear(width, width, bias=False)
 
     def forward(
@@ -77,9 +81,9 @@ class SpectralBlock(nn.Module):
     with the spectral mixing S and, if there is one, the local mixing L.
     """
 
-    def __init__(self, *, num_waves: int, width: int, local: LocalMixing | None) -> None:
+    def __init__(self, *, frequencies: Float[Tensor, " mode"], width: int, local: LocalMixing | None) -> None:
         super().__init__()
-        self.spectral = SpectralMixing(num_waves=num_waves, width=width)
+        self.spectral = SpectralMixing(frequencies=frequencies, width=width)
         self.local = local
         self.pointwise = nn.Linear(width, width)
         self.mlp = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))

@@ -14,6 +14,11 @@ from gola.operators.spectral.block import LocalMixing, SpectralBlock
 from gola.operators.spectral.projection import with_listeners, with_spectra
 from gola.operators.spectral.waves import wave_numbers
 
+# Largest wave number by dimension, where it is left open.
+_MODES = {1: 32, 2: 12, 3: 5}
+# A sample is prepared by matrices with as many rows and columns as there are waves.
+_MOST_WAVES = 4000
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +26,8 @@ class SpectralConfig(GraphConfig):
     """Settings of the spectral operator; how they were chosen is in the decision record on exact projections.
 
     Attributes:
-        num_modes: Largest wave number on the padded box.
+        num_modes: Largest wave number along each axis of the padded box; None for 32, 12 or 5 in one, two or three
+            dimensions.
         width: Channels of the features.
         num_blocks: Blocks, one after the other.
         padding: Size of the box on which waves are periodic, in units of the domain: 2 leaves room for functions that
@@ -32,7 +38,7 @@ class SpectralConfig(GraphConfig):
         radius: Largest distance of neighbours, if points hear them.
     """
 
-    num_modes: int = 12
+    num_modes: int | None = None
     width: int = 32
     num_blocks: int = 4
     padding: float = 2.0
@@ -42,9 +48,22 @@ class SpectralConfig(GraphConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_positive("num_modes", "width", "num_blocks", "smoothing", "num_heads")
+        self._require_positive("width", "num_blocks", "smoothing", "num_heads")
+        if self.num_modes is not None:
+            self._require_positive("num_modes")
+        num_waves = (2 * self.largest_wave + 1) ** self.dim
+        if num_waves > _MOST_WAVES:
+            raise ValueError(
+                f"num_modes={self.num_modes} makes {num_waves} waves in {self.dim}D; at most {_MOST_WAVES} can be"
+                " prepared in reasonable time. Choose fewer modes."
+            )
         if not self.padding >= 1:
             raise ValueError(f"padding must be at least 1, the domain itself; got {self.padding}.")
+
+    @property
+    def largest_wave(self) -> int:
+        """The largest wave number along each axis."""
+        return _MODES[self.dim] if self.num_modes is None else self.num_modes
 
 
 PRESETS: dict[str, SpectralConfig] = {"default": SpectralConfig()}
@@ -73,9 +92,11 @@ class Spectral(Operator):
         self.lift = nn.Sequential(
             nn.Linear(config.num_inputs + config.dim, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
         )
-        num_waves = len(wave_numbers(config.num_modes, config.dim))
+        numbers = torch.from_numpy(wave_numbers(config.largest_wave, config.dim))
+        frequencies = torch.linalg.vector_norm(numbers.float() / config.padding, dim=1)
+        self.background = nn.Parameter(torch.zeros(2 * len(numbers), width))
         self.blocks = nn.ModuleList(
-            SpectralBlock(num_waves=num_waves, width=width, local=_local_mixing(config))
+            SpectralBlock(frequencies=frequencies, width=width, local=_local_mixing(config))
             for _ in range(config.num_blocks)
         )
         self.output = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, config.num_outputs))
@@ -84,12 +105,12 @@ class Spectral(Operator):
         """Return the cloud with the waves of its samples and, if points hear them, neighbours."""
         config = self.settings
         cloud = cloud.with_neighbours(config.radius) if config.local else cloud
-        return with_spectra(cloud, num_modes=config.num_modes, padding=config.padding, smoothing=config.smoothing)
+        return with_spectra(cloud, num_modes=config.largest_wave, padding=config.padding, smoothing=config.smoothing)
 
     def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
         """Predict at the points of the cloud."""
         attributes = torch.cat([cloud.points, cloud.values], dim=1)
-        features = self.lift(attributes)
+        features = self.lift(attributes) + self._background(cloud)
         for block in self.blocks:
             features = block(features, attributes, cloud)
         return self.output(features)
@@ -99,6 +120,11 @@ class Spectral(Operator):
         assert cloud.spectra is not None
         joined, is_query = with_queries(cloud, queries)
         return self.predict(with_listeners(joined, cloud.spectra, cloud.sizes))[is_query]
+
+    def _background(self, cloud: Cloud) -> Float[Tensor, "point width"]:
+        """A learned function of the place, the same in all samples: boundaries and the like."""
+        assert cloud.spectra is not None
+        return torch.cat([spectrum.functions @ (spectrum.waves.mT @ self.background) for spectrum in cloud.spectra])
 
     def _check(self, cloud: Cloud) -> None:
         super()._check(cloud)
