@@ -94,7 +94,7 @@ def draw(rows: list[dict[str, object]]) -> None:
             axes.set_xlabel("points")
             axes.set_ylim(4e-4, 0.7)
         figure.axes[0].set_ylabel("relative error of the integrals")
-        figure.axes[-1].legend(frameon=False, loc="center right")
+        figure.axes[0].legend(frameon=False, loc="lower left")
         figure.savefig(FOLDER / "errors.png", dpi=150)
 
 

@@ -70,11 +70,11 @@ def test_a_report_alone_runs_nothing(tiny, tmp_path):
 def test_failed_runs_are_told_and_shown_as_missing(tiny, monkeypatch):
     # Its inputs have to be parameters, and these are functions.
     contender = Contender(operator="pod_rbf", title="POD", targets=("table2",))
-    work = replace(tiny, protocol=replace(tiny.protocol, contenders=(contender,), problems=("darcy",)))
+    work = replace(tiny, protocol=replace(tiny.protocol, contenders=(*tiny.protocol.contenders, contender)))
     monkeypatch.setattr(Reproduction, "of", lambda *_args, **_options: work)
-    result = run("reproduce", "table2", "--workers", 1, "--out", work.out)
+    result = run("reproduce", "table2", "--operators", "pod_rbf", "--workers", 1, "--out", work.out)
     assert result.exit_code == 0
-    assert "1 of 1 runs failed and are missing" in result.stderr
+    assert "2 of 2 runs failed and are missing" in result.stderr
     assert "| POD | missing, " in (work.out / "results.md").read_text()
 
 

@@ -145,11 +145,12 @@ def test_a_new_instance_with_the_saved_state_predicts_the_very_same(operator):
 def test_missing_structure_is_named_with_its_remedy(operator):
     bare = replace(cloud_of(operator), neighbourhood=None, radius=None, spectra=None)
     remedies = {"neighbours": r"cloud\.with_neighbours\(radius\)", "spectra": r"operator\.prepare\(cloud\)"}
-    for structure in operator.needs:
+    missing = [structure for structure in remedies if structure in operator.needs]
+    for structure in missing:
         message = rf"{operator.title} needs {structure}; build them with {remedies[structure]}\."
         with pytest.raises(ValueError, match=message):
             operator(bare)
-    if not operator.needs:
+    if not missing:
         operator(bare)
 
 

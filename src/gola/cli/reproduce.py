@@ -1,5 +1,6 @@
 """``gola reproduce``: the paper's tables and figures, with honest evaluation, beside the paper's own numbers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -154,14 +155,23 @@ def _plan_text(num_runs: int, missing: list[float]) -> str:
 
 def _print_tables(work: "Reproduction", target: str) -> None:
     for block in work.tables(target):
+        rows = _filled(block.rows)
+        if not rows:
+            continue
         table = Table(title=Text(block.caption), title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
         for number, name in enumerate(block.heading):
             table.add_column(Text(name), justify="right" if number else "left", overflow="fold")
-        for row in block.rows:
-            if any(map(_is_filled, row[1:])):
-                table.add_row(*(Text(cell.replace("**", "")) for cell in row))
+        for row in rows:
+            table.add_row(*(Text(cell.replace("**", "")) for cell in row))
         output.print(table)
 
 
-def _is_filled(cell: str) -> bool:
-    return not cell.startswith(("missing", "–"))
+def _filled(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the rows of operators that have a result, with the rows below that belong to them."""
+    kept, shown = [], False
+    for row in rows:
+        if not row[0].startswith("–"):
+            shown = not all(cell.startswith("missing") for cell in row[1:])
+        if shown:
+            kept.append(row)
+    return kept

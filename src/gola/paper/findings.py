@@ -147,7 +147,7 @@ def _name_lowest(store: Store, problem: str, contenders: Sequence[Contender]) ->
         return UNKNOWN
     name = min(means, key=lambda title: means[title])
     num_wanted = sum(len(places_of(one, store.protocol)) for one in contenders)
-    so_far = "" if len(means) == num_wanted else f" (of {len(means)} of {num_wanted} that are done)"
+    so_far = "" if len(means) == num_wanted else f" ({len(means)} of {num_wanted} done)"
     return f"{name}, {means[name]:.4f}{so_far}"
 
 

@@ -126,14 +126,15 @@ def _blocks(target: str, store: Store, measured: Complexity | None) -> list[Bloc
     if target in _TABLES:
         return list(_TABLES[target](store))
     if target in _FIGURES:
-        cells = TARGETS[target](store.protocol, store.budget)
-        missing = store.missing(cells)
-        state = Text(
-            f"{len(store.runs(cells)) - len(missing)} of {len(store.runs(cells))} runs are done"
-            + (f"; the others take {time_text(store.costs.total(missing))}." if missing else ".")
-        )
-        return [_FIGURES[target](store), state]
+        return [_FIGURES[target](store), Text(_progress(target, store))]
     return _complexity_blocks(measured)
+
+
+def _progress(target: str, store: Store) -> str:
+    cells = cells_of([target], store.protocol, store.budget)
+    num_runs, missing = len(store.runs(cells)), store.missing(cells)
+    left = f"; the others take {time_text(store.costs.total(missing))} on one core." if missing else "."
+    return f"{num_runs - len(missing)} of {num_runs} runs are done{left}"
 
 
 def _complexity_blocks(measured: Complexity | None) -> list[Block]:

@@ -1,7 +1,7 @@
 """Functions that are orthonormal on a domain, made of waves on a larger box."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -63,8 +63,9 @@ class DomainBasis:
         """Evaluate every function at every point."""
         return evaluate_waves(points.astype(np.float64), self.numbers, self.sides) @ self.coefficients
 
+    @cached_property
     def roughness(self) -> Float[np.ndarray, "function function"]:
-        r"""Return the quadratic form :math:`\sum_k (1 + |\omega_k|^2)^2 a_k^2` of a combination of the functions.
+        r"""The quadratic form :math:`\sum_k (1 + |\omega_k|^2)^2 a_k^2` of a combination of the functions.
 
         Here a are the coefficients of its waves, and ω their frequencies in waves per unit length.
         """

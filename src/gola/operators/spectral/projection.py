@@ -58,7 +58,7 @@ def spectrum_of(
     """
     functions = basis.evaluate(points)
     weighted = functions.T * weights
-    analysis = cho_solve(cho_factor(weighted @ functions + smoothing * basis.roughness()), weighted)
+    analysis = cho_solve(cho_factor(weighted @ functions + smoothing * basis.roughness), weighted)
     return Spectrum(
         functions=torch.from_numpy(functions).to(dtype),
         analysis=torch.from_numpy(analysis).to(dtype),
