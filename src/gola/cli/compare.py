@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gola.cli.console import output
+from gola.cli.options import AsJson, KeepOld, Scheduler, Workers
 from gola.cli.run_progress import duration, run_with_progress
 
 if TYPE_CHECKING:
@@ -32,12 +33,10 @@ def compare(
     epochs: Annotated[int | None, typer.Option(help="Passes over the samples, for networks.", min=1)] = None,
     steps: Annotated[int | None, typer.Option(help="Or training steps, for networks.", min=1)] = None,
     out: Annotated[Path, typer.Option(help="Folder that keeps the results.")] = Path("runs/compare"),
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one per core.", min=1)] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Use the workers of this Dask scheduler, tcp://host:port.")
-    ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Accept results of other versions of the code.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    keep: KeepOld = False,
+    as_json: AsJson = False,
 ) -> None:
     """Fit several operators to the same samples, several times, and say which one to use.
 

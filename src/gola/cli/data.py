@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gola.cli.console import output
+from gola.cli.options import AsJson
 from gola.data.dataset import Dataset
 from gola.data.formats import export_sample, import_files
 from gola.data.sample import Channel
@@ -54,9 +55,7 @@ def export_data(
     output.print(f"Wrote {len(chosen)} samples to {out}.", soft_wrap=True)
 
 
-def inspect_data(
-    file: _File, as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False
-) -> None:
+def inspect_data(file: _File, as_json: AsJson = False) -> None:
     """Summarise a data set, and warn about what will hurt."""
     from gola.data.inspection import inspect  # loads PyTorch, which takes its time
 

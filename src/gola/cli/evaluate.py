@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gola.cli.console import output, progress_bar, warn
-from gola.cli.options import counts
+from gola.cli.options import AsJson, counts
 from gola.cli.surrogates import load_surrogate
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def evaluate(
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Decides the points; by default as the run.", min=0)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure the relative L2 error of a surrogate on samples that it has never seen."""
     from gola.runs import RunConfig  # PyTorch takes its time to import

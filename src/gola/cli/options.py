@@ -1,7 +1,16 @@
 """What options of several commands mean."""
 
 import json
-from typing import Any
+from typing import Annotated, Any
+
+import typer
+
+Workers = Annotated[int | None, typer.Option(help="Processes; by default one per core.", min=1)]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Use the workers of this Dask scheduler, tcp://host:port.")
+]
+KeepOld = Annotated[bool, typer.Option("--keep", help="Accept results of other versions of the code.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 def assignments(texts: list[str]) -> dict[str, Any]:

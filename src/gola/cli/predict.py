@@ -15,6 +15,7 @@ import typer
 
 from gola.cli.console import output, progress_bar, warn
 from gola.cli.data import sample_index
+from gola.cli.options import AsJson
 from gola.cli.surrogates import load_surrogate
 from gola.data.dataset import Dataset
 from gola.data.formats import EXPORTERS, export_sample, import_inputs, named_columns, read_points
@@ -47,7 +48,7 @@ def predict(
     at: Annotated[
         Path | None, typer.Option(help="Predict at the points of this file, not at those of the input.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Predict the solution for inputs in a file, and write it to another.
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gola.cli.console import INTERRUPTED, errors, output, progress_bar
-from gola.cli.options import assignments
+from gola.cli.options import Scheduler, Workers, assignments
 from gola.generation import generate
 from gola.problems import PROBLEMS, make_problem
 
@@ -37,10 +37,8 @@ def generate_data(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the problem; may be repeated."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one per core.", min=1)] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Use the workers of this Dask scheduler, tcp://host:port.")
-    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that holds something else.")] = False,
 ) -> None:
     """Solve a benchmark problem for many random inputs, and write a data set.

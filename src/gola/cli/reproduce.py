@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gola.cli.console import INTERRUPTED, errors, output, progress_bar, warn
+from gola.cli.options import Scheduler, Workers
 from gola.cli.run_progress import duration, run_with_progress
 
 if TYPE_CHECKING:
@@ -46,10 +47,8 @@ def reproduce(
         bool, typer.Option("--report-only", help="Write the report from the results that there are.")
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do results of other versions of the code anew.")] = False,
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one per core.", min=1)] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Use the workers of this Dask scheduler, tcp://host:port.")
-    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     data: Annotated[Path, typer.Option(help="Folder of the data sets, which are made on first use.")] = Path(
         "data/paper"
     ),

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gola.cli.console import output
-from gola.cli.options import assignments
+from gola.cli.options import AsJson, KeepOld, Scheduler, Workers, assignments
 from gola.cli.run_progress import duration, run_with_progress
 
 if TYPE_CHECKING:
@@ -52,12 +52,10 @@ def sweep(
     folds: Annotated[int, typer.Option(help="Parts of the training samples, each held out once.", min=2)] = 3,
     seed: Annotated[int, typer.Option(help="Decides samples, points, folds, initial weights.", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="Folder that keeps the results.")] = Path("runs/sweep"),
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one per core.", min=1)] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Use the workers of this Dask scheduler, tcp://host:port.")
-    ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Accept results of other versions of the code.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    keep: KeepOld = False,
+    as_json: AsJson = False,
 ) -> None:
     """Try every combination of some settings, each judged by cross-validation on the training samples.
 

@@ -1,7 +1,7 @@
 """Our numbers beside the paper's, as tables: three rows for each operator that the paper has too."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gola.paper.cells import Cell, cell_at, places_of
@@ -127,83 +127,56 @@ def table2(store: Store) -> list[Table]:
 def table3(store: Store) -> list[Table]:
     """Return Table 3: fewer points, in training and testing, a table for each problem."""
     protocol = store.protocol
-    return [
-        _table(
-            [
-                Line(
-                    title=one.title,
-                    numbers=[
-                        number_of(
-                            store,
-                            Cell(
-                                problem=problem, operator=one.operator, num_train=protocol.many, num_points=num_points
-                            ),
-                            _at(one, TABLE_3, problem, num_points),
-                        )
-                        for num_points in protocol.densities
-                    ],
-                )
-                for one in protocol.of_target("table3")
-            ],
-            [f"{number} points" for number in protocol.densities],
-            f"Table 3, {TITLES[problem]}: {protocol.many} training samples, by the number of points",
-            TITLES[problem],
-        )
-        for problem in protocol.problems
-    ]
+
+    def number(problem: str, one: Contender, num_points: int) -> Number:
+        cell = Cell(problem=problem, operator=one.operator, num_train=protocol.many, num_points=num_points)
+        return number_of(store, cell, _at(one, TABLE_3, problem, num_points))
+
+    caption = f"{protocol.many} training samples, by the number of points"
+    return _by_problem(store, "table3", caption, {f"{count} points": count for count in protocol.densities}, number)
 
 
 def table4(store: Store) -> list[Table]:
     """Return Table 4: other numbers of points in testing than in training, a table for each problem."""
     protocol = store.protocol
-    return [
-        _table(
-            [
-                Line(
-                    title=one.title,
-                    numbers=[
-                        number_of(
-                            store, _usual(store, problem, one), _at(one, TABLE_4, problem, number), test_points=number
-                        )
-                        for number in protocol.test_points
-                    ],
-                )
-                for one in protocol.of_target("table4")
-            ],
-            [f"at {number}" for number in protocol.test_points],
-            f"Table 4, {TITLES[problem]}: {protocol.many} training samples at {protocol.num_points} points, tested at"
-            " other numbers of points",
-            TITLES[problem],
-        )
-        for problem in protocol.problems
-    ]
+
+    def number(problem: str, one: Contender, num_points: int) -> Number:
+        published = _at(one, TABLE_4, problem, num_points)
+        return number_of(store, _usual(store, problem, one), published, test_points=num_points)
+
+    caption = f"{protocol.many} training samples at {protocol.num_points} points, tested at other numbers of points"
+    return _by_problem(store, "table4", caption, {f"at {count}": count for count in protocol.test_points}, number)
 
 
 def table5(store: Store) -> list[Table]:
     """Return Table 5: many points, by the number of samples, a table for each problem."""
     protocol = store.protocol
-    return [
-        _table(
-            [
-                Line(
-                    title=one.title,
-                    numbers=[
-                        number_of(
-                            store,
-                            Cell(problem=problem, operator=one.operator, num_train=size, num_points=protocol.dense),
-                            _at(one, TABLE_5, problem, size),
-                        )
-                        for size in protocol.dense_sizes
-                    ],
-                )
-                for one in protocol.of_target("table5")
-            ],
-            [f"{size} samples" for size in protocol.dense_sizes],
-            f"Table 5, {TITLES[problem]}: {protocol.dense} points, by the number of training samples",
-            TITLES[problem],
-        )
-        for problem in protocol.problems
-    ]
+
+    def number(problem: str, one: Contender, num_train: int) -> Number:
+        cell = Cell(problem=problem, operator=one.operator, num_train=num_train, num_points=protocol.dense)
+        return number_of(store, cell, _at(one, TABLE_5, problem, num_train))
+
+    caption = f"{protocol.dense} points, by the number of training samples"
+    return _by_problem(store, "table5", caption, {f"{count} samples": count for count in protocol.dense_sizes}, number)
+
+
+def _by_problem(
+    store: Store,
+    target: str,
+    caption: str,
+    columns: Mapping[str, int],
+    number: Callable[[str, Contender, int], Number],
+) -> list[Table]:
+    """Return a table for each problem, with a line for each operator and a column for each count."""
+    tables = []
+    for problem in store.protocol.problems:
+        lines = [
+            Line(title=one.title, numbers=[number(problem, one, count) for count in columns.values()])
+            for one in store.protocol.of_target(target)
+        ]
+        whole = f"{target.replace('table', 'Table ')}, {TITLES[problem]}: {caption}"
+        tables.append(_table(lines, list(columns), whole, TITLES[problem]))
+    return tables
 
 
 def number_of(store: Store, cell: Cell, published: float | None = None, *, test_points: int | None = None) -> Number:
