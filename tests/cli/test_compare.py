@@ -94,11 +94,14 @@ def test_ctrl_c_ends_quickly_and_keeps_what_is_finished(data, tmp_path):
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     )
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not list(tmp_path.glob("nearest*.json")) and time.monotonic() < end:
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=30)
+    try:
+        _, told = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130, told
     assert "run the same command to go on" in told
     assert "Traceback" not in told

@@ -21,8 +21,8 @@ class SpectralMixing(nn.Module):
     .. math:: h' = \Psi \, T^\top \big( z \odot (T A h) \big) M^\top
 
     :math:`T A h` are the integrals over the domain of the features times each wave, where cosine and sine make a
-    complex number; :math:`\Psi T^\top` sums waves at the points. A matrix between the channels for each wave would
-    have more parameters than thirty samples have numbers.
+    complex number; :math:`\Psi T^\top` sums waves at the points. A matrix between the channels for each wave,
+    C times as many parameters, overfits thirty samples.
 
     Filters start as those of smooth kernels, :math:`z_k \sim N(0, 1/4) / (1 + |\omega_k|^2)`: what thirty samples do
     not decide stays as it started, and white noise would be a kernel that ties every point to every other.
