@@ -93,6 +93,8 @@ def test_ctrl_c_ends_quickly_and_keeps_what_is_finished(data, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
+        # Shells tell what they run in the background to ignore Ctrl-C, and tests may be run there.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     end = time.monotonic() + 120
     while not list(tmp_path.glob("nearest*.json")) and time.monotonic() < end:
