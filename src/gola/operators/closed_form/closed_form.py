@@ -41,6 +41,21 @@ class ClosedFormConfig(OperatorConfig):
             raise ValueError(f"padding must be at least 1, the bounding box itself; got {self.padding}.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ComparingConfig(ClosedFormConfig):
+    """Settings of an operator that compares inputs with those of the training samples.
+
+    Attributes:
+        num_input_modes: The largest number of functions that inputs are compared by.
+    """
+
+    num_input_modes: int = 400
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require_positive("num_input_modes")
+
+
 class ClosedForm(Fitted, Operator):
     """An operator that a few matrix decompositions fit to all training samples at once.
 

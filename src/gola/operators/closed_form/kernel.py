@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from gola.data.cloud import Cloud
-from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
+from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
 from gola.operators.closed_form.input_features import COMPARISON_PADDING, InputFeatures
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.samples import Samples
@@ -28,18 +28,8 @@ _PENALTIES = tuple(10.0**power for power in range(-8, 1))
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class KernelConfig(ClosedFormConfig):
-    """Settings of the kernel operator.
-
-    Attributes:
-        num_input_modes: The largest number of functions that inputs are compared by.
-    """
-
-    num_input_modes: int = 400
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._require_positive("num_input_modes")
+class KernelConfig(ComparingConfig):
+    """Settings of the kernel operator."""
 
 
 @final

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.data.cloud import Cloud
-from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
+from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
 from gola.operators.closed_form.input_features import COMPARISON_PADDING, InputFeatures
 from gola.operators.closed_form.samples import Samples
 from gola.operators.operator import OperatorConfig
@@ -16,18 +16,8 @@ from gola.operators.operator import OperatorConfig
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class NearestConfig(ClosedFormConfig):
-    """Settings of the nearest sample.
-
-    Attributes:
-        num_input_modes: The largest number of functions that inputs are compared by.
-    """
-
-    num_input_modes: int = 400
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._require_positive("num_input_modes")
+class NearestConfig(ComparingConfig):
+    """Settings of the nearest sample."""
 
 
 @final
