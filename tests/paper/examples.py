@@ -81,7 +81,7 @@ def made_store(errors=None, *, budget=None, protocol=None, targets=tuple(TARGETS
         protocol=protocol,
         budget=budget,
         results=tuple(results),
-        fingerprints={problem: problem for problem in protocol.problems},
+        fingerprints={problem: [problem] for problem in protocol.problems},
         data=Path("data"),
     )
 

@@ -1,6 +1,6 @@
 import pytest
 
-from gola.paper.data import Fingerprints
+from gola.paper.data import DataRecord
 from gola.paper.reproduction import Reproduction
 from gola.runs import run_all
 from tests.paper.examples import tiny_work
@@ -11,7 +11,7 @@ def done(work, target, **filters):
     cells = work.cells(target, **filters)
     for problem in dict.fromkeys(cell.problem for cell in cells):
         work.prepare(problem, num_workers=1)
-    outcomes = run_all(work.runs(cells), work.runs_folder, num_workers=1, keep=True)
+    outcomes = run_all(work.missing(cells), work.runs_folder, num_workers=1, keep=True)
     assert all(hasattr(outcome, "errors") for outcome in outcomes), outcomes
     return len(outcomes)
 
@@ -104,11 +104,19 @@ def test_an_unknown_budget_is_told(tmp_path):
 
 
 def test_results_are_never_continued_with_other_data(tmp_path):
-    kept = Fingerprints(path=tmp_path / "data.json")
-    assert kept.read() == {}
-    kept.keep("darcy", "abc")
-    kept.keep("eikonal", "def")
-    kept.keep("darcy", "abc")
-    assert kept.read() == {"darcy": "abc", "eikonal": "def"}
+    record = DataRecord(path=tmp_path / "data.json")
+    assert record.fingerprints() == {}
+    record.keep("darcy", "abc", {"f": (0.0, 1.0)})
+    record.keep("eikonal", "def", {"f": (1.0, 2.0)})
     with pytest.raises(ValueError, match="made with other data of darcy"):
-        kept.keep("darcy", "xyz")
+        record.keep("darcy", "xyz", {"f": (0.0, 1.001)})
+    with pytest.raises(ValueError, match="made with other data of darcy"):
+        record.keep("darcy", "xyz", {"a": (0.0, 1.0)})
+    assert record.fingerprints() == {"darcy": ["abc"], "eikonal": ["def"]}
+
+
+def test_results_are_continued_with_data_that_another_machine_rounded_otherwise(tmp_path):
+    record = DataRecord(path=tmp_path / "data.json")
+    record.keep("darcy", "theirs", {"f": (0.0, 1.0)})
+    record.keep("darcy", "ours", {"f": (1e-9, 1.0 + 1e-9)})
+    assert record.fingerprints() == {"darcy": ["ours", "theirs"]}

@@ -65,6 +65,12 @@ def test_without_data_nothing_is_done():
     assert len(found.missing([CELL])) == 3
 
 
+def test_results_of_another_machine_count():
+    both = replace(store(made_result(run(), 0.1)), fingerprints={CELL.problem: ["elsewhere", CELL.problem]})
+    assert list(both.of(CELL)) == [0]
+    assert len(both.missing([CELL])) == 2
+
+
 def test_the_first_seed_of_all_comes_before_the_second():
     cells = cells_of(["table1"], Protocol(), BUDGETS["standard"])
     seeds = [one.seed for one in store().runs(cells)]

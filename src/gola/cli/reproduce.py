@@ -74,9 +74,8 @@ def reproduce(
         return
     if not report_only:
         _prepare(work, cells, workers, scheduler)
-        outcomes = run_with_progress(
-            work.runs(cells, seeds), work.runs_folder, num_workers=workers, scheduler=scheduler, keep=not fresh
-        )
+        missing = work.missing(cells, seeds, fresh=fresh)
+        outcomes = run_with_progress(missing, work.runs_folder, num_workers=workers, scheduler=scheduler)
         _warn_of_failures(outcomes)
         if target in ("complexity", "all"):
             _measure(work)

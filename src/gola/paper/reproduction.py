@@ -7,7 +7,7 @@ from pathlib import Path
 from gola.paper.budgets import BUDGETS, Budget
 from gola.paper.cells import TARGETS, Cell, cells_of
 from gola.paper.complexity import Complexity, measure
-from gola.paper.data import Fingerprints, prepare
+from gola.paper.data import DataRecord, prepare
 from gola.paper.page import section_of, write_pages
 from gola.paper.protocol import Protocol
 from gola.paper.store import Store
@@ -77,7 +77,7 @@ class Reproduction:
             protocol=self.protocol,
             budget=self.budget,
             results=tuple(ResultFolder(path=self.runs_folder).results()),
-            fingerprints=self._fingerprints.read(),
+            fingerprints=self._record.fingerprints(),
             data=self.data,
         )
 
@@ -104,20 +104,25 @@ class Reproduction:
             if (problems is None or cell.problem in problems) and (operators is None or cell.operator in wanted)
         ]
 
-    def runs(self, cells: Sequence[Cell], num_seeds: int | None = None) -> list[RunConfig]:
-        """Return the runs that fill the cells: the first seed of all before the second, and the quick ones first."""
-        store = self.store()
-        runs = store.runs(cells, num_seeds)
-        return sorted(runs, key=lambda run: (run.seed, store.costs.seconds(run)))
-
     def planned(self, cells: Sequence[Cell], num_seeds: int | None = None, *, fresh: bool = False) -> list[Planned]:
-        """Return the same runs with what is known about them; makes no data."""
+        """Return the runs that fill the cells: the first seed of all before the second, and the quick ones first.
+
+        Args:
+            cells: What to fill.
+            num_seeds: How often instead of what the budget says.
+            fresh: Whether a result of other code counts as none.
+        """
         store = self.store()
         missing = {_key(run) for run in store.missing(cells, num_seeds, fresh=fresh)}
-        return [
+        runs = [
             Planned(run=run, is_done=_key(run) not in missing, seconds=store.costs.seconds(run))
-            for run in self.runs(cells, num_seeds)
+            for run in store.runs(cells, num_seeds)
         ]
+        return sorted(runs, key=lambda planned: (planned.run.seed, planned.seconds))
+
+    def missing(self, cells: Sequence[Cell], num_seeds: int | None = None, *, fresh: bool = False) -> list[RunConfig]:
+        """Return those that are not done."""
+        return [planned.run for planned in self.planned(cells, num_seeds, fresh=fresh) if not planned.is_done]
 
     def prepare(
         self,
@@ -132,7 +137,7 @@ class Reproduction:
             problem,
             self.protocol,
             self.data,
-            self._fingerprints,
+            self._record,
             num_workers=num_workers,
             scheduler=scheduler,
             on_progress=on_progress,
@@ -158,8 +163,8 @@ class Reproduction:
         return write_pages(self.store(), self._complexity(), out=self.out, page=page)
 
     @property
-    def _fingerprints(self) -> Fingerprints:
-        return Fingerprints(path=self.out / "data.json")
+    def _record(self) -> DataRecord:
+        return DataRecord(path=self.out / "data.json")
 
     @property
     def _complexity_file(self) -> Path:

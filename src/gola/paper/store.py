@@ -1,7 +1,7 @@
 """Look results up by cell: all seeds that were ever done with the same settings on the same data."""
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,22 +20,21 @@ class Store:
         protocol: Data and sizes.
         budget: How much is to be done.
         results: All results; where the code has changed in between, the newest of each run counts.
-        fingerprints: Those of the data, by problem.
+        fingerprints: Those of the data, by problem: more than one where machines rounded differently.
         data: Folder of the data sets.
     """
 
     protocol: Protocol
     budget: Budget
     results: tuple[RunResult, ...]
-    fingerprints: Mapping[str, str]
+    fingerprints: Mapping[str, Sequence[str]]
     data: Path
 
     def of(self, cell: Cell) -> dict[int, RunResult]:
         """Return the results of a cell by seed: those that the budget asks for, and further ones if there are."""
-        fingerprint = self.fingerprints.get(cell.problem)
-        if fingerprint is None:
-            return {}
-        found = self._by_cell.get(self._run(cell, 0).identity(fingerprint), {})
+        found: dict[int, RunResult] = {}
+        for identity in self._identities(self._run(cell, 0)):
+            found |= self._by_cell.get(identity, {})
         return dict(sorted(found.items()))
 
     def errors(self, cell: Cell, test_points: int | None = None) -> dict[int, float]:
@@ -64,7 +63,11 @@ class Store:
             fresh: Whether a result of other code counts as none.
         """
         usable = self._current if fresh else self._any
-        return [run for run in self.runs(cells, num_seeds) if self._identity(run) not in usable]
+        return [
+            run
+            for run in self.runs(cells, num_seeds)
+            if not any(identity in usable for identity in self._identities(run))
+        ]
 
     def seconds_missing(self, cells: Iterable[Cell]) -> float:
         """Estimate the time of the runs that have no result, on one core."""
@@ -103,6 +106,6 @@ class Store:
     def _seeds(self, cell: Cell, num_seeds: int | None) -> range:
         return seeds_of(cell, self.protocol, self.budget) if num_seeds is None else range(num_seeds)
 
-    def _identity(self, run: RunConfig) -> str | None:
-        fingerprint = self.fingerprints.get(Path(run.data).stem)
-        return None if fingerprint is None else run.identity(fingerprint)
+    def _identities(self, run: RunConfig) -> list[str]:
+        """Return the names that a result may have, one for each machine that the data were made on."""
+        return [run.identity(fingerprint) for fingerprint in self.fingerprints.get(Path(run.data).stem, ())]
