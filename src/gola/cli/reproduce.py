@@ -74,7 +74,9 @@ def reproduce(
         return
     if not report_only:
         _prepare(work, cells, workers, scheduler)
-        missing = work.missing(cells, seeds, fresh=fresh)
+        planned = work.planned(cells, seeds, fresh=fresh)
+        missing = [line.run for line in planned if not line.is_done]
+        errors.print(f"{len(planned) - len(missing)} of {len(planned)} runs are done already.", soft_wrap=True)
         outcomes = run_with_progress(missing, work.runs_folder, num_workers=workers, scheduler=scheduler)
         _warn_of_failures(outcomes)
         if target in ("complexity", "all"):
