@@ -142,7 +142,7 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
     return RunConfig(
         data=str(data / f"{cell.problem}.h5"),
         operator=cell.operator,
-        settings=dict(cell.settings),
+        settings={**budget.settings.get(cell.operator, {}), **dict(cell.settings)},
         training=budget.training_of(cell.operator, cell.problem),
         num_train=cell.num_train,
         num_test=protocol.num_test,

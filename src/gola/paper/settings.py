@@ -53,8 +53,9 @@ def _row(store: Store, one: Contender) -> list[str]:
         for (operator, problem), epochs in store.budget.longer.items()
         if operator == name
     ]
+    changes = "".join(f", {setting}={value}" for setting, value in store.budget.settings.get(one.operator, {}).items())
     return [
-        one.title,
+        f"{one.title}{changes}",
         seeds,
         ", ".join([length, *more]),
         f"{training.batch_size}",
