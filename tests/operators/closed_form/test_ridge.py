@@ -26,6 +26,21 @@ def test_left_out_predictions_equal_those_of_refits(penalty, num_terms):
         torch.testing.assert_close(fit.left_out[row], expected, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("penalty", [1e-6, 1e-2, 10.0])
+def test_groups_are_left_out_as_a_whole(penalty):
+    features, targets = random_matrix(2, 12, 20), random_matrix(2, 12, 4, seed=1)
+    kernel = features @ features.mT
+    groups = torch.tensor([[0, 4, 5], [1, 2, 3], [11, 9, 7], [6, 8, 10]])
+    fit = fit_ridge(kernel, targets, penalty, groups=groups)
+    assert torch.equal(fit.dual, fit_ridge(kernel, targets, penalty).dual)
+    for group in groups:
+        others = torch.tensor([row for row in range(12) if row not in group])
+        for node in range(2):
+            refit = fit_ridge(kernel[node][others][:, others], targets[node][others], penalty)
+            expected = predict(refit, kernel[node][group][:, others], torch.ones(3, 1, dtype=torch.float64))
+            torch.testing.assert_close(fit.left_out[node][group], expected, rtol=1e-8, atol=1e-8)
+
+
 def test_the_dual_solution_is_that_of_penalised_least_squares():
     features, targets = random_matrix(15, 4), random_matrix(15, 2, seed=1)
     fit = fit_ridge(features @ features.T, targets, 0.3)

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from torch import Tensor
 
 from gola.operators.closed_form.cosines import amplitudes, axis_cosines, flat_index
@@ -89,7 +89,7 @@ class InputFunctions:
         """Take the entries that belong to functions of the space from rows laid out like :attr:`rows`."""
         return rows.unflatten(-1, (self.table.shape[1], -1))[..., self.chosen].flatten(-2)
 
-    def portions(self, nodes: Float[Tensor, "node dim"]) -> Iterator[slice]:
+    def portions(self, nodes: Shaped[Tensor, "node *rest"]) -> Iterator[slice]:
         """Cut the nodes into portions that fit into memory."""
         step = max(1, _PORTION // self.table.numel())
         for start in range(0, len(nodes), step):

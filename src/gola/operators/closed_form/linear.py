@@ -1,7 +1,8 @@
 """The linear operator: ridge regression under a prior that knows how Green's functions look."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import ClassVar, final
+from typing import ClassVar, NamedTuple, final
 
 import torch
 from jaxtyping import Float
@@ -9,13 +10,18 @@ from torch import Tensor
 
 from gola.data.cloud import Cloud
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
+from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.green import Component
 from gola.operators.closed_form.input_features import InputFeatures
 from gola.operators.closed_form.linear_map import GreenPrior, LinearMap, SpectralPrior
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes, error_at_the_data
-from gola.operators.closed_form.search import choose_green_prior, choose_spectral_prior
+from gola.operators.closed_form.search import choose_green_prior, choose_spectral_prior, choose_symmetries
+from gola.operators.closed_form.symmetry import Symmetries, Symmetry, whole_shells
 from gola.operators.operator import OperatorConfig
+
+# Symmetries have to pay: what differs by less differs by chance.
+_CLEARLY_BETTER = 0.97
 
 
 @final
@@ -69,45 +75,89 @@ class Linear(ClosedForm):
     def prior(self) -> GreenPrior | SpectralPrior:
         """The prior that was chosen."""
         self._require_fit()
-        if "components" not in self.choice:
-            return SpectralPrior(**self.choice)
+        settings = {name: value for name, value in self.choice.items() if name != "symmetries"}
+        if "components" not in settings:
+            return SpectralPrior(**settings)
         components = tuple(
-            Component(**{**component, "widths": tuple(component["widths"])}) for component in self.choice["components"]
+            Component(**{**component, "widths": tuple(component["widths"])}) for component in settings["components"]
         )
-        return GreenPrior(components=components, penalty=self.choice["penalty"])
+        return GreenPrior(components=components, penalty=settings["penalty"])
+
+    @property
+    def symmetries(self) -> Symmetries:
+        """The symmetries that were found, the identity first."""
+        self._require_fit()
+        # Operators that were saved before there were symmetries have none.
+        found = [Symmetry.from_dict(one) for one in self.choice.get("symmetries", [])]
+        return Symmetries((Symmetry.identity(self.config.dim), *found))
 
     def choose(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
     ) -> Float[Tensor, "sample mode channel"]:
-        """Fit under the best prior of each kind, and keep the one with the smaller leave-one-out error."""
-        config, probes = self.config, Probes.of(self.solutions, solutions, samples)
+        """Fit under the best prior of each kind, and keep the one with the smaller leave-one-out error.
+
+        If the map found has symmetries, choose and fit again with all copies of the samples, and keep what is better.
+        """
+        config = self.config
         near = self.space_for(samples, config.num_modes, config.padding)
         wide = self.space_for(samples, config.num_wide_modes, config.wide_padding)
-        candidates = []
-        for choose_prior, space in ((choose_green_prior, near), (choose_spectral_prior, wide)):
-            inputs, features = InputFeatures.fitted(space, samples.points, samples.inputs)
-            prior = choose_prior(inputs.space, features, probes)
-            found = prior.fit(inputs.space, features, self.solutions, solutions)
-            error = error_at_the_data(self.solutions, found.left_out, samples)
-            candidates.append((error, inputs, prior, found))
-        _, inputs, prior, found = min(candidates, key=lambda candidate: candidate[0])
-        self._keep(inputs, prior, found)
-        return found.left_out
+        fitted = [InputFeatures.fitted(space, samples.points, samples.inputs) for space in (near, wide)]
+        best = self._best(fitted, solutions, samples, Symmetries.none(config.dim))
+        symmetries = choose_symmetries(best.inputs.space, best.features, self.solutions, best.found, samples)
+        if len(symmetries) > 1:
+            symmetric = self._best(fitted, solutions, samples, symmetries)
+            best = symmetric if symmetric.error < _CLEARLY_BETTER * best.error else best
+        self._keep(best)
+        return best.found.left_out
 
     def solve(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
     ) -> Float[Tensor, "sample mode channel"]:
-        """Fit under the prior chosen before."""
+        """Fit under the prior chosen before, with the symmetries found before."""
         features = self.inputs.of(samples.points, samples.inputs)
-        found = self.prior.fit(self.inputs.space, features, self.solutions, solutions)
-        self._keep(self.inputs, self.prior, found)
+        found = self.prior.fit(self.inputs.space, features, self.solutions, solutions, self.symmetries)
+        self.weights, self.offset = found.weights, found.offset
         return found.left_out
+
+    @staticmethod
+    def space_for(samples: Samples, num_modes: int, padding: float) -> FunctionSpace:
+        """Make a space that symmetries of the bounding box map to itself, which costs it a few functions."""
+        space = ClosedForm.space_for(samples, num_modes, padding)
+        return space.with_penalties(space.penalties[: whole_shells(space.num_modes, space.dim)])
 
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
         """Predict the coefficients of the solution of each sample."""
         features = self.inputs.of_cloud(cloud).flatten(1)
         return torch.einsum("mcf,sf->smc", self.weights, features) + self.offset
 
-    def _keep(self, inputs: InputFeatures, prior: GreenPrior | SpectralPrior, found: LinearMap) -> None:
-        self.inputs, self.choice = inputs, asdict(prior)
-        self.weights, self.offset = found.weights, found.offset
+    def _best(
+        self,
+        fitted: Sequence[tuple[InputFeatures, Tensor]],
+        solutions: Float[Tensor, "sample mode channel"],
+        samples: Samples,
+        symmetries: Symmetries,
+    ) -> "_Candidate":
+        probes = Probes.of(self.solutions, symmetries.solutions(self.solutions, solutions), samples)
+        tried = []
+        for choose_prior, (inputs, features) in zip((choose_green_prior, choose_spectral_prior), fitted, strict=True):
+            prior = choose_prior(inputs.space, features, probes, symmetries)
+            found = prior.fit(inputs.space, features, self.solutions, solutions, symmetries)
+            error = error_at_the_data(self.solutions, found.left_out, samples)
+            tried.append(_Candidate(error, inputs, features, prior, symmetries, found))
+        return min(tried, key=lambda candidate: candidate.error)
+
+    def _keep(self, chosen: "_Candidate") -> None:
+        symmetries = [asdict(one) for one in chosen.symmetries.elements[1:]]
+        self.inputs, self.choice = chosen.inputs, {**asdict(chosen.prior), "symmetries": symmetries}
+        self.weights, self.offset = chosen.found.weights, chosen.found.offset
+
+
+class _Candidate(NamedTuple):
+    """A fitted map with all that was chosen for it, and its leave-one-out error."""
+
+    error: float
+    inputs: InputFeatures
+    features: Float[Tensor, "sample channel mode"]
+    prior: GreenPrior | SpectralPrior
+    symmetries: Symmetries
+    found: LinearMap

@@ -1,17 +1,19 @@
 """Linear maps between function spaces, fitted to few samples under a prior, with exact leave-one-out predictions."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.green import Component, InputFunctions
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.smoothness import growth
+from gola.operators.closed_form.symmetry import Symmetries
 
 _MORE_NODES = 4
 # Interpolation is worst at the boundary, where nodes have neighbours on one side only. Moving nodes this far towards
@@ -26,12 +28,18 @@ class LinearMap:
     Attributes:
         weights: The matrix of the map.
         offset: What it gives for an input of zero.
-        left_out: For each training sample, what the map fitted to all the others gives.
+        left_out: For each training sample, what the map fitted to all the others and their copies gives.
     """
 
     weights: Float[Tensor, "mode channel feature"]
     offset: Float[Tensor, "mode channel"]
     left_out: Float[Tensor, "sample mode channel"]
+
+    def __call__(
+        self, coefficients: Float[Tensor, "sample input_channel input_mode"]
+    ) -> Float[Tensor, "sample mode channel"]:
+        """Return the coefficients of the solutions of other inputs."""
+        return torch.einsum("mcf,sf->smc", self.weights, coefficients.flatten(1)) + self.offset
 
 
 @final
@@ -53,25 +61,75 @@ class GreenPrior:
         coefficients: Float[Tensor, "sample channel mode"],
         outputs: FunctionSpace,
         solutions: Float[Tensor, "sample output_mode output_channel"],
+        symmetries: Symmetries,
     ) -> LinearMap:
-        """Fit the solution at each node of a lattice by itself; a sum of cosines then goes through the nodes."""
-        centre = coefficients.mean(dim=0)
-        functions = InputFunctions.of(inputs, coefficients - centre)
+        """Fit the solution at each node of a lattice by itself; a sum of cosines then goes through the nodes.
+
+        Of nodes that symmetries map to each other one is fitted, to all copies of the samples. The covariance has to
+        have the symmetries too: the same width along axes that are swapped.
+        """
+        copies, targets = symmetries.inputs(inputs, coefficients), symmetries.solutions(outputs, solutions)
+        centre = copies.mean(dim=0)
+        functions = InputFunctions.of(inputs, copies - centre)
+        images = symmetries.node_images(nodes_per_axis(outputs), outputs.dim).to(copies.device)
+        fitted = torch.nonzero(images.min(dim=0).values == images[0]).flatten()
         nodes = lattice(outputs)
         places = outputs.lower + outputs.sides * nodes
-        values = torch.einsum("nm,smc->nsc", outputs.functions(places), solutions)
+        values = torch.einsum("nm,smc->nsc", outputs.functions(places[fitted]), targets)
+        groups = symmetries.groups(len(solutions))
+        parts = []
+        for portion in functions.portions(fitted):
+            smoothed = functions.smoothed(self.components, nodes[fitted[portion]])
+            fit = fit_ridge(smoothed @ functions.rows.T, values[portion], self.penalty, groups=groups)
+            weights = functions.features(fit.dual.mT @ smoothed)
+            parts.append(_AtNodes(weights=weights, free=fit.free[:, 0], left_out=fit.left_out))
+        everywhere = _AtNodes.joined(parts).spread(inputs, symmetries, images[:, fitted])
         through = outputs.coefficients([places], [torch.eye(len(nodes)).to(places)])[0]
-        weights = torch.zeros(len(through), values.shape[2], functions.rows.shape[1]).to(places)
-        offset, left_out = torch.zeros_like(weights[..., 0]), torch.zeros_like(solutions)
-        for portion in functions.portions(nodes):
-            smoothed = functions.smoothed(self.components, nodes[portion])
-            fit = fit_ridge(smoothed @ functions.rows.T, values[portion], self.penalty)
-            share = through[:, portion]
-            weights += torch.einsum("mn,ncf->mcf", share, fit.dual.mT @ smoothed)
-            offset += share @ fit.free[:, 0]
-            left_out += torch.einsum("mn,nsc->smc", share, fit.left_out)
-        weights = functions.features(weights)
-        return LinearMap(weights=weights, offset=offset - weights @ centre.flatten(), left_out=left_out)
+        weights = torch.einsum("mn,ncf->mcf", through, everywhere.weights)
+        return LinearMap(
+            weights=weights,
+            offset=through @ everywhere.free - weights @ centre.flatten(),
+            left_out=torch.einsum("mn,nsc->smc", through, everywhere.left_out),
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _AtNodes:
+    """Regressions at nodes of the lattice, in terms of inputs less their centre."""
+
+    weights: Float[Tensor, "node channel feature"]
+    free: Float[Tensor, "node channel"]
+    left_out: Float[Tensor, "node sample channel"]
+
+    @staticmethod
+    def joined(parts: Sequence["_AtNodes"]) -> "_AtNodes":
+        return _AtNodes(
+            weights=torch.cat([part.weights for part in parts]),
+            free=torch.cat([part.free for part in parts]),
+            left_out=torch.cat([part.left_out for part in parts]),
+        )
+
+    def spread(
+        self, inputs: FunctionSpace, symmetries: Symmetries, images: Int[Tensor, "symmetry node"]
+    ) -> "_AtNodes":
+        """Return the regressions at all images of the nodes, with the left-out predictions of the samples themselves.
+
+        The solution at g(x) is that of the copy by g at x.
+        """
+        num_nodes = int(images.max()) + 1
+        num_samples = self.left_out.shape[1] // len(symmetries)
+        weights = self.weights.new_empty(num_nodes, *self.weights.shape[1:])
+        free = self.free.new_empty(num_nodes, *self.free.shape[1:])
+        left_out = self.left_out.new_empty(num_nodes, num_samples, self.left_out.shape[2])
+        by_mode = self.weights.unflatten(2, (-1, inputs.num_modes))
+        copies = self.left_out.split(num_samples, dim=1)
+        for one, places, copy in zip(symmetries.elements, images, copies, strict=True):
+            sign = one.input_sign * one.output_sign
+            weights[places] = sign * one.inverse.composed(inputs, by_mode).flatten(2)
+            free[places] = one.output_sign * self.free
+            left_out[places] = one.output_sign * copy
+        return _AtNodes(weights=weights, free=free, left_out=left_out)
 
 
 @final
@@ -96,19 +154,22 @@ class SpectralPrior:
         self,
         inputs: FunctionSpace,
         coefficients: Float[Tensor, "sample channel mode"],
-        outputs: FunctionSpace,  # noqa: ARG002  # as for GreenPrior
+        outputs: FunctionSpace,
         solutions: Float[Tensor, "sample output_mode output_channel"],
+        symmetries: Symmetries,
     ) -> LinearMap:
-        """Fit all coefficients of the solutions at once."""
-        centre = coefficients.mean(dim=0)
-        features = (coefficients - centre).flatten(1)
-        weighted = self.weighted(inputs, coefficients - centre)
-        fit = fit_ridge(weighted @ features.T, solutions.flatten(1), self.penalty)
+        """Fit all coefficients of the solutions at once, to all copies of the samples."""
+        copies, targets = symmetries.inputs(inputs, coefficients), symmetries.solutions(outputs, solutions)
+        centre = copies.mean(dim=0)
+        features = (copies - centre).flatten(1)
+        weighted = self.weighted(inputs, copies - centre)
+        groups = symmetries.groups(len(solutions))
+        fit = fit_ridge(weighted @ features.T, targets.flatten(1), self.penalty, groups=groups)
         weights = (fit.dual.T @ weighted).unflatten(0, solutions.shape[1:])
         return LinearMap(
             weights=weights,
             offset=fit.free[0].unflatten(0, solutions.shape[1:]) - weights @ centre.flatten(),
-            left_out=fit.left_out.unflatten(1, solutions.shape[1:]),
+            left_out=fit.left_out[: len(solutions)].unflatten(1, solutions.shape[1:]),
         )
 
     def weighted(
@@ -120,9 +181,13 @@ class SpectralPrior:
 
 def lattice(space: FunctionSpace) -> Float[Tensor, "node dim"]:
     """Return nodes that the solutions of a space can be interpolated from, as fractions of the bounding box."""
-    # As many nodes as functions, and more than the highest wave has half-waves across the bounding box.
-    half_waves = int(space.waves.max() / float(space.padding))
-    count = max(half_waves + _MORE_NODES, math.ceil(space.num_modes ** (1.0 / space.dim)))
-    axis = torch.linspace(0.0, 1.0, count, dtype=torch.float64)
+    axis = torch.linspace(0.0, 1.0, nodes_per_axis(space), dtype=torch.float64)
     axis = (1.0 - _CLUSTERING) * axis + _CLUSTERING * 0.5 * (1.0 - torch.cos(torch.pi * axis))
     return torch.cartesian_prod(*[axis] * space.dim).reshape(-1, space.dim).to(space.lower.device)
+
+
+def nodes_per_axis(space: FunctionSpace) -> int:
+    """Return how many nodes of the lattice share a line: more than the highest wave has half-waves across the box."""
+    half_waves = int(space.waves.max() / float(space.padding))
+    # There must be as many nodes as functions, too.
+    return max(half_waves + _MORE_NODES, math.ceil(space.num_modes ** (1.0 / space.dim)))

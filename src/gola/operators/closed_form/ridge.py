@@ -1,9 +1,9 @@
-"""Ridge regression in its dual form, with exact leave-one-out predictions."""
+"""Ridge regression in its dual form, with exact leave-one-out predictions, also of groups of samples."""
 
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 
@@ -14,7 +14,8 @@ class RidgeFit:
     Attributes:
         dual: The coefficients α, one row per training sample.
         free: The coefficients γ of the free functions p, which no penalty holds back.
-        left_out: The prediction for each training sample by the regression fitted to all the others.
+        left_out: The prediction for each training sample by the regression fitted to all the others, or to all outside
+            its group.
     """
 
     dual: Float[Tensor, "*node sample output"]
@@ -27,19 +28,22 @@ def fit_ridge(
     targets: Float[Tensor, "*node sample output"],
     penalty: float,
     free: Float[Tensor, "sample term"] | None = None,
+    groups: Int[Tensor, "group member"] | None = None,
 ) -> RidgeFit:
     r"""Fit the regression :math:`\min \lVert y - K\alpha - P\gamma \rVert^2 + \lambda\, \alpha^\top K \alpha`.
 
     With :math:`M = K + \lambda I` and :math:`S = M^{-1} - M^{-1} P (P^\top M^{-1} P)^{-1} P^\top M^{-1}` the solution
     is :math:`\alpha = S y`. Leaving out sample i, refitting and predicting it gives exactly
     :math:`y_i - \alpha_i / S_{ii}`: the free functions are fitted anew too. Centring the data first and forgetting
-    that the mean has been fitted would make the errors come out far too small.
+    that the mean has been fitted would make the errors come out far too small. Leaving out all samples b of a group
+    at once gives :math:`y_b - S_{bb}^{-1} \alpha_b` for the same reason.
 
     Args:
         kernel: The kernel K of the training samples, for one or more regressions.
         targets: What is to be predicted.
         penalty: The penalty λ.
         free: The free functions P at the training samples; the constant by default.
+        groups: Numbers of the samples that are left out together; each sample alone by default.
     """
     num_samples = kernel.shape[-1]
     terms = kernel.new_ones(num_samples, 1) if free is None else free
@@ -52,5 +56,18 @@ def fit_ridge(
     return RidgeFit(
         dual=dual,
         free=small @ (carried.mT @ targets),
-        left_out=targets - dual / precision.diagonal(dim1=-2, dim2=-1)[..., None],
+        left_out=targets - _left_out_residuals(precision, dual, groups),
     )
+
+
+def _left_out_residuals(
+    precision: Float[Tensor, "*node sample sample"],
+    dual: Float[Tensor, "*node sample output"],
+    groups: Int[Tensor, "group member"] | None,
+) -> Float[Tensor, "*node sample output"]:
+    if groups is None:
+        return dual / precision.diagonal(dim1=-2, dim2=-1)[..., None]
+    blocks = precision[..., groups[:, :, None], groups[:, None, :]]
+    residuals = torch.empty_like(dual)
+    residuals[..., groups, :] = torch.linalg.solve(blocks, dual[..., groups, :])
+    return residuals

@@ -1,20 +1,22 @@
 """Choose the prior of a linear map by exact leave-one-out over the training samples."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import final
 
-from jaxtyping import Float
+import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.green import Component, InputFunctions, Window, kernel_at
-from gola.operators.closed_form.linear_map import GreenPrior, SpectralPrior
+from gola.operators.closed_form.linear_map import GreenPrior, LinearMap, SpectralPrior
 from gola.operators.closed_form.ridge import fit_ridge
-from gola.operators.closed_form.samples import spread
-from gola.operators.closed_form.scores import Probes
+from gola.operators.closed_form.samples import Samples, spread
+from gola.operators.closed_form.scores import Probes, relative_errors
+from gola.operators.closed_form.symmetry import Symmetries, candidates, largest_group
 
 # Widths of the window, as fractions of the bounding box.
 _WIDTHS = (math.inf, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
@@ -28,6 +30,7 @@ _RATE = 10.0
 # For each probe and each prior there is a matrix of samples by samples; settings show with few of both.
 _SEARCH_PROBES = 32
 _SEARCH_SAMPLES = 50
+_LEAST_SAMPLES = 10
 _PENALTIES = tuple(10.0**power for power in range(-10, 0))
 # Below this, rounding makes kernels indefinite.
 _LEAST_PENALTY = 1e-11
@@ -36,19 +39,39 @@ _EXPONENTS = (-2.0, -1.0, 0.0, 1.0, 2.0)
 # Penalties as shares of the variance of the inputs; the largest leave little but the mean solution.
 _SHARES = tuple(10.0**power for power in range(-12, 2))
 
+# What a symmetry is tested with.
+_TESTED_SAMPLES = 8
+_TESTED_POINTS = 1000
+# A copy by a true symmetry is predicted like any other sample, up to chance.
+_TOLERANCE = 1.5
+# Samples with their copies. Time grows with the cube of this.
+_MOST_COPIES = 400
+
 
 def choose_green_prior(
-    inputs: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"], probes: Probes
+    inputs: FunctionSpace,
+    coefficients: Float[Tensor, "sample channel mode"],
+    probes: Probes,
+    symmetries: Symmetries,
 ) -> GreenPrior:
-    """Search for the widths of the window first, then for one setting after the other."""
-    rows = spread(len(coefficients), at_most=_SEARCH_SAMPLES)
-    functions = InputFunctions.of(inputs, (coefficients - coefficients.mean(dim=0))[rows])
-    search = _GreenSearch(functions=functions, probes=probes.part(rows, _SEARCH_PROBES))
-    dim = functions.space.dim
+    """Search for the widths of the window first, then for one setting after the other.
+
+    The probes are those of all copies by the symmetries.
+    """
+    rows = spread(len(coefficients), at_most=max(_LEAST_SAMPLES, _SEARCH_SAMPLES // len(symmetries)))
+    copies = symmetries.inputs(inputs, coefficients[rows])
+    copied_rows = [copy * len(coefficients) + row for copy in range(len(symmetries)) for row in rows]
+    search = _GreenSearch(
+        functions=InputFunctions.of(inputs, copies - copies.mean(dim=0)),
+        probes=probes.part(copied_rows, _SEARCH_PROBES),
+        groups=symmetries.groups(len(rows)),
+    )
+    dim = inputs.dim
     start = [_Shape(widths=(width,) * dim, window=window) for width in _WIDTHS for window in _WINDOWS]
     best = search.best_of(start, _PENALTIES)
-    sweep: list[_Variation] = [*(partial(_other_widths, axis) for axis in range(dim)), _other_windows, _other_shares]
-    finer: list[_Variation] = [partial(_finer_widths, axis) for axis in range(dim)]
+    widths = [partial(_other_widths, axes) for axes in symmetries.tied_axes]
+    sweep: list[_Variation] = [*widths, _other_windows, _other_shares]
+    finer: list[_Variation] = [partial(_finer_widths, axes) for axes in symmetries.tied_axes]
     for vary in (*sweep, *sweep, *finer):
         best = min(best, search.best_of(vary(best.shape), _near(best.penalty)))
     best = min(best, search.best_of([best.shape], _near(best.penalty, step=0.5)))
@@ -56,10 +79,14 @@ def choose_green_prior(
 
 
 def choose_spectral_prior(
-    inputs: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"], probes: Probes
+    inputs: FunctionSpace,
+    coefficients: Float[Tensor, "sample channel mode"],
+    probes: Probes,
+    symmetries: Symmetries,
 ) -> SpectralPrior:
-    """Try all exponents and penalties."""
-    centred = coefficients - coefficients.mean(dim=0)
+    """Try all exponents and penalties; the probes are those of all copies by the symmetries."""
+    copies, groups = symmetries.inputs(inputs, coefficients), symmetries.groups(len(coefficients))
+    centred = copies - copies.mean(dim=0)
     scored = []
     for exponent in _EXPONENTS:
         prior = SpectralPrior(exponent=exponent, rate=_SPECTRAL_RATE, penalty=1.0)
@@ -67,9 +94,42 @@ def choose_spectral_prior(
         # Inputs that are all alike have no variance.
         scale = float(kernel.diagonal().mean()) or 1.0
         for penalty in _SHARES:
-            left_out = fit_ridge(kernel, probes.rows, penalty * scale).left_out
+            left_out = fit_ridge(kernel, probes.rows, penalty * scale, groups=groups).left_out
             scored.append((probes.error_of_rows(left_out), replace(prior, penalty=penalty * scale)))
     return min(scored, key=lambda candidate: candidate[0])[1]
+
+
+def choose_symmetries(
+    inputs: FunctionSpace,
+    coefficients: Float[Tensor, "sample channel mode"],
+    outputs: FunctionSpace,
+    found: LinearMap,
+    samples: Samples,
+) -> Symmetries:
+    """Return the symmetries of a fitted map: those whose copies it predicts about as well as samples left out."""
+    rows = spread(len(samples), at_most=_TESTED_SAMPLES)
+    tested = candidates(inputs.dim)
+    predictions = [found.left_out[rows]]
+    for one in tested:
+        copies = found(one.input_sign * one.composed(inputs, coefficients[rows]))
+        predictions.append(one.output_sign * one.inverse.composed(outputs, copies.mT).mT)
+    left_out, *errors = _mean_errors(outputs, torch.stack(predictions), samples, rows)
+    order = sorted(range(len(tested)), key=errors.__getitem__)
+    accepted = [tested[number] for number in order if errors[number] <= _TOLERANCE * left_out]
+    return largest_group(accepted, inputs.dim, at_most=max(1, _MOST_COPIES // len(samples)))
+
+
+def _mean_errors(
+    space: FunctionSpace, predictions: Float[Tensor, "try row mode channel"], samples: Samples, rows: Sequence[int]
+) -> list[float]:
+    """Return the mean relative error of each try at some points of some samples."""
+    total = predictions.new_zeros(len(predictions))
+    for number, row in enumerate(rows):
+        some = spread(len(samples.points[row]), at_most=_TESTED_POINTS)
+        values = torch.einsum("pm,tmc->tpc", space.functions(samples.points[row][some]), predictions[:, number])
+        targets = samples.targets[row][some].expand_as(values)
+        total += relative_errors(values, targets, samples.target_scales)
+    return (total / len(rows)).tolist()
 
 
 @final
@@ -111,6 +171,7 @@ class _GreenSearch:
 
     functions: InputFunctions
     probes: Probes
+    groups: Int[Tensor, "sample member"] | None
     kernels: dict[Component, Tensor] = field(default_factory=dict)
 
     def best_of(self, shapes: Iterable[_Shape], penalties: Sequence[float]) -> _Scored:
@@ -120,7 +181,7 @@ class _GreenSearch:
     def _scored(self, shape: _Shape, penalty: float) -> _Scored:
         kernel = sum(component.share * self._kernel(replace(component, share=1.0)) for component in shape.components)
         assert isinstance(kernel, Tensor)
-        left_out = fit_ridge(kernel, self.probes.values, penalty).left_out
+        left_out = fit_ridge(kernel, self.probes.values, penalty, groups=self.groups).left_out
         return _Scored(error=self.probes.error(left_out), shape=shape, penalty=penalty)
 
     def _kernel(self, component: Component) -> Float[Tensor, "probe sample sample"]:
@@ -133,14 +194,16 @@ def _near(penalty: float, step: float = 1.0) -> list[float]:
     return [max(penalty * 10.0 ** (power * step), _LEAST_PENALTY) for power in (-1, 0, 1)]
 
 
-def _other_widths(axis: int, shape: _Shape) -> Iterator[_Shape]:
+def _other_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
     for width in _WIDTHS:
-        yield replace(shape, widths=(*shape.widths[:axis], width, *shape.widths[axis + 1 :]))
+        yield replace(shape, widths=tuple(width if axis in axes else old for axis, old in enumerate(shape.widths)))
 
 
-def _finer_widths(axis: int, shape: _Shape) -> Iterator[_Shape]:
+def _finer_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
     for factor in _FINER:
-        yield replace(shape, widths=(*shape.widths[:axis], factor * shape.widths[axis], *shape.widths[axis + 1 :]))
+        yield replace(
+            shape, widths=tuple(factor * old if axis in axes else old for axis, old in enumerate(shape.widths))
+        )
 
 
 def _other_windows(shape: _Shape) -> Iterator[_Shape]:
