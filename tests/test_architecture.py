@@ -16,6 +16,7 @@ LAYERS = [
     {"metrics", "problems", "operators"},
     {"executors"},
     {"generation", "training"},
+    {"choosing"},
     {"surrogate_file"},
     {"surrogate"},
     {"fitting", "evaluation"},

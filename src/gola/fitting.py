@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from gola.choosing import choose
 from gola.data.cloud import Cloud
 from gola.data.dataset import Dataset
 from gola.data.frame import Frame
@@ -17,7 +18,7 @@ from gola.data.sample import Sample
 from gola.data.scaling import Scaling
 from gola.geometry.points import draw_rows
 from gola.graph import radius_for
-from gola.operators import OPERATORS
+from gola.operators import OPERATORS, AutoConfig
 from gola.operators.closed_form import ClosedForm
 from gola.operators.operator import GraphConfig, Operator, OperatorConfig
 from gola.surrogate import Surrogate
@@ -29,7 +30,7 @@ _NUM_NEIGHBOURS = 28
 
 def fit(
     data: Dataset,
-    operator: str | OperatorConfig = "gola",
+    operator: str | OperatorConfig = "auto",
     *,
     training: TrainingConfig | None = None,
     seed: int = 0,
@@ -40,8 +41,9 @@ def fit(
     Args:
         data: The training samples. Keep test samples away: ``train, test = data.split(num_train=30)``.
         operator: Its name (``"linear"``), its name and a preset (``"gola/paper"``), or a config. The data decide on
-            dimension and channels and, unless a config is given, on the radius of neighbours.
-        training: How to train, for networks.
+            dimension and channels and, unless a config is given, on the radius of neighbours. By default closed forms
+            and networks are compared on training samples left out, and the best of them or their blend is kept.
+        training: How to train, for networks that are named.
         seed: Decides the initial parameters and everything else that is random.
         session: How to run the training: devices, checkpoints, progress.
     """
@@ -56,9 +58,13 @@ def fit(
     made = kind(config)
     fingerprint = data.fingerprint()
     start = time.perf_counter()
-    if isinstance(made, ClosedForm):
+    how: dict[str, Any] = {}
+    if isinstance(config, AutoConfig):
+        made, choice = choose(config, list(data), scaling, seed=seed, session=session)
+        scores = {"left_out_error": choice.error}
+        how = {"choice": asdict(choice)}
+    elif isinstance(made, ClosedForm):
         scores = _fit_closed_form(made, data, scaling)
-        how: dict[str, Any] = {}
     else:
         history = train(
             made, list(data), scaling, training, seed=seed, session=session, provenance={"data": fingerprint}

@@ -53,6 +53,14 @@ def test_a_cloud_moves_between_devices():
     assert cloud_of(30, 0).with_neighbours(0.3).to("meta").points.device == torch.device("meta")
 
 
+class AnyBasis:
+    def evaluate(self, points):
+        return np.ones((len(points), 4))
+
+    def gradients(self, points):
+        return np.ones((2, len(points), 4))
+
+
 def with_spectrum(cloud):
     """Spectra are made by operators; to a cloud any will do."""
     functions = torch.rand(cloud.num_points, 4)
@@ -60,7 +68,7 @@ def with_spectrum(cloud):
         functions=functions,
         analysis=functions.T,
         waves=torch.rand(6, 4),
-        evaluate=lambda points: np.ones((len(points), 4)),
+        basis=AnyBasis(),
     )
     return replace(cloud, spectra=(spectrum,))
 

@@ -12,6 +12,7 @@ from safetensors.torch import load, save
 from gola.data.cloud import Cloud
 from gola.operators import (
     OPERATORS,
+    AutoConfig,
     ClosedForm,
     DeepONetConfig,
     FnoConfig,
@@ -30,6 +31,7 @@ from tests.operators.clouds import learnable, scattered_cloud
 
 # A config of each operator that is quick, with two input and three output channels.
 CONFIGS = {
+    "auto": AutoConfig(num_inputs=2, num_outputs=3, members=("linear", "spectral"), num_networks=2, num_modes=3),
     "gola": GolaConfig(num_inputs=2, num_outputs=3, width=8, num_modes=6, num_heads=2, radius=0.3),
     # A kernel narrower than this can have nothing but dead ReLUs.
     "gkn": GknConfig(num_inputs=2, num_outputs=3, width=8, kernel_width=16, num_layers=2, radius=0.3),
@@ -52,12 +54,13 @@ def operator(request):
 
 @cache
 def ready_operator(name):
-    """An operator that can predict: a closed-form one is fitted to a few samples, a learned one is as it starts."""
+    """An operator that can predict: closed forms are fitted to a few samples, a learned one is as it starts."""
     torch.manual_seed(0)
     operator = OPERATORS[name](CONFIGS[name])
-    if isinstance(operator, ClosedForm):
+    for closed_form in (module for module in operator.modules() if isinstance(module, ClosedForm)):
         cloud = Cloud.collate([cloud_of(operator, seed=seed) for seed in range(100, 106)])
-        operator.fit(cloud, torch.cat([cloud.values, cloud.values.sum(dim=1, keepdim=True) * cloud.points[:, :1]], 1))
+        targets = torch.cat([cloud.values, cloud.values.sum(dim=1, keepdim=True) * cloud.points[:, :1]], dim=1)
+        closed_form.fit(cloud, targets)
     return operator
 
 

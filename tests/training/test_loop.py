@@ -124,7 +124,7 @@ def test_the_weights_of_the_best_epoch_are_kept_and_no_progress_ends_the_trainin
     operator.load_state_dict(weights)
     set_aside = [samples[row] for row in np.random.default_rng(0).permutation(len(samples))[:2]]
     prepared = PreparedSamples(samples=set_aside, operator=operator, scaling=Scaling.fit(samples))
-    assert Objective(operator, prepared)([0, 1], 0).mean().item() == pytest.approx(min(errors), rel=1e-5)
+    assert Objective(operator, prepared)([0, 1], 0)[0].mean().item() == pytest.approx(min(errors), rel=1e-5)
 
 
 def test_the_mean_of_the_weights_replaces_them_in_the_end(samples):

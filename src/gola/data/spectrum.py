@@ -1,12 +1,23 @@
 """What a cloud carries for operators that work on waves: how the points of a sample see the functions of its domain."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+
+@runtime_checkable
+class FunctionBasis(Protocol):
+    """Functions that can be evaluated anywhere, in float64."""
+
+    def evaluate(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point function"]:
+        """Return every function at every point."""
+
+    def gradients(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "dim point function"]:
+        """Return the derivatives of every function along every axis at every point."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,13 +31,13 @@ class Spectrum:
         functions: Ψ, every function at every point.
         analysis: A, from values at the points to coefficients.
         waves: T, the mean over the domain of every wave times every function: all cosines, then all sines.
-        evaluate: Returns the functions at any other points, in float64.
+        basis: The functions, at any other points.
     """
 
     functions: Float[Tensor, "point function"]
     analysis: Float[Tensor, "function point"]
     waves: Float[Tensor, "wave function"]
-    evaluate: Callable[[Float[np.ndarray, "query dim"]], Float[np.ndarray, "query function"]]
+    basis: FunctionBasis
 
     def to(self, device: torch.device | str) -> "Spectrum":
         """Return this spectrum on another device."""

@@ -1,5 +1,6 @@
 """Operators: maps between functions known at scattered points, all behind one interface."""
 
+from gola.operators.auto import Auto, AutoConfig
 from gola.operators.closed_form import (
     ClosedForm,
     ClosedFormConfig,
@@ -25,11 +26,13 @@ from gola.operators.spectral import Spectral, SpectralConfig
 
 OPERATORS: dict[str, type[Operator]] = {
     operator.name: operator
-    for operator in (Gola, Spectral, Gkn, Gcn, Fno, DeepONet, Linear, Kernel, PodRbf, Nearest, Mean)
+    for operator in (Auto, Gola, Spectral, Gkn, Gcn, Fno, DeepONet, Linear, Kernel, PodRbf, Nearest, Mean)
 }
 
 __all__ = [
     "OPERATORS",
+    "Auto",
+    "AutoConfig",
     "ClosedForm",
     "ClosedFormConfig",
     "DeepONet",

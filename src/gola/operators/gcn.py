@@ -83,7 +83,7 @@ class Gcn(Operator):
 
     name: ClassVar[str] = "gcn"
     title: ClassVar[str] = "GCN"
-    needs: ClassVar[tuple[Structure, ...]] = ("neighbours",)
+    needs: tuple[Structure, ...] = ("neighbours",)
     config_type: ClassVar[type[OperatorConfig]] = GcnConfig
     presets: ClassVar[dict[str, GcnConfig]] = PRESETS
 

@@ -233,7 +233,7 @@ class Gkn(Operator):
 
     name: ClassVar[str] = "gkn"
     title: ClassVar[str] = "GKN"
-    needs: ClassVar[tuple[Structure, ...]] = ("neighbours",)
+    needs: tuple[Structure, ...] = ("neighbours",)
     config_type: ClassVar[type[OperatorConfig]] = GknConfig
     presets: ClassVar[dict[str, GknConfig]] = PRESETS
 

@@ -115,7 +115,7 @@ class Gola(Operator):
 
     name: ClassVar[str] = "gola"
     title: ClassVar[str] = "GOLA"
-    needs: ClassVar[tuple[Structure, ...]] = ("neighbours",)
+    needs: tuple[Structure, ...] = ("neighbours",)
     config_type: ClassVar[type[OperatorConfig]] = GolaConfig
     presets: ClassVar[dict[str, GolaConfig]] = PRESETS
 

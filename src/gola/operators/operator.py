@@ -83,14 +83,16 @@ class Operator(torch.nn.Module, ABC):
         title: Its name in sentences.
         needs: The structure it needs on a cloud.
         normalised: Whether it wants inputs and targets of zero mean and unit spread, or their own units.
+        trained: Whether it is a network, fitted step by step as users say; others decide by themselves how.
         config_type: The class of its config.
         presets: Named configs to start from.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    needs: ClassVar[tuple[Structure, ...]] = ()
+    needs: tuple[Structure, ...] = ()
     normalised: ClassVar[bool] = True
+    trained: ClassVar[bool] = True
     config_type: ClassVar[type[OperatorConfig]]
     presets: ClassVar[Mapping[str, OperatorConfig]]
 

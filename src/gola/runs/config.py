@@ -12,7 +12,6 @@ import numpy as np
 from gola.data.dataset import Dataset
 from gola.fitting import config_for, fit
 from gola.operators import OPERATORS
-from gola.operators.closed_form import ClosedForm
 from gola.runs.fingerprints import fingerprint_of
 from gola.surrogate import Surrogate
 from gola.training import TrainingConfig
@@ -121,9 +120,9 @@ class RunConfig:
 
     @property
     def is_trained(self) -> bool:
-        """Whether the operator is a network; a closed-form operator is fitted at once."""
+        """Whether the operator is a network, which is trained as :attr:`training` says."""
         kind = OPERATORS.get(self.operator.partition("/")[0])
-        return kind is None or not issubclass(kind, ClosedForm)
+        return kind is None or kind.trained
 
     @property
     def label(self) -> str:

@@ -19,6 +19,8 @@ class TrainingConfig:
         warmup: Share of the steps that warm up.
         clip: Largest norm of a gradient; longer ones are shortened to it.
         averaging: Decay of the running mean of the weights, which replaces them in the end; 0 for no mean.
+        law: Weight of a local law, which is learned from the samples and required of other inputs; 0 for none. See
+            :mod:`gola.training.law`.
         num_points: Points drawn anew from each sample in every epoch; None for all points of a sample.
         validation_share: Share of the training samples that is set aside to choose the best epoch, and to stop early.
         validation_from: Number of training samples below which none is set aside.
@@ -33,6 +35,7 @@ class TrainingConfig:
     warmup: float = 0.1
     clip: float = 1.0
     averaging: float = 0.0
+    law: float = 0.0
     num_points: int | None = None
     validation_share: float = 0.1
     validation_from: int = 50
@@ -46,8 +49,9 @@ class TrainingConfig:
         for name in ("warmup", "averaging", "validation_share"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise ValueError(f"{name} is a share, from 0 up to 1; got {getattr(self, name)}.")
-        if not self.weight_decay >= 0:
-            raise ValueError(f"weight_decay must not be negative; got {self.weight_decay}.")
+        for name in ("weight_decay", "law"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must not be negative; got {getattr(self, name)}.")
 
     def num_validation(self, num_samples: int) -> int:
         """Return how many of the training samples are set aside; at least one is left to learn from."""

@@ -14,6 +14,7 @@ from gola.data.scaling import Scaling
 from gola.operators.operator import Operator
 from gola.training.checkpoint import Checkpoints
 from gola.training.config import TrainingConfig
+from gola.training.law import LawLesson
 from gola.training.progress import Epoch, Progress
 from gola.training.running_mean import RunningMean
 from gola.training.samples import Objective, PreparedSamples
@@ -69,7 +70,7 @@ def train(
         fabric=fabric,
         config=config,
         seed=seed,
-        objective=Objective(operator, prepared),
+        objective=Objective(operator, prepared, _lesson(prepared, config, seed)),
         validation=Objective(operator, PreparedSamples(samples=validated, operator=operator, scaling=scaling)),
         checkpoints=Checkpoints(folder=session.folder, settings=settings, seconds=session.checkpoint_seconds),
     )
@@ -181,13 +182,14 @@ class _Training:
         """Take one step, and return whether any process wants to stop."""
         own = rows[self.fabric.global_rank :: self.fabric.world_size].tolist()
         # A process without a sample joins with one that counts nothing: all must take part in every step.
-        errors = self.wrapped(own or rows[:1].tolist(), len(self.history))
-        errors = errors if own else 0.0 * errors
+        errors, penalties = self.wrapped(own or rows[:1].tolist(), len(self.history))
+        losses = errors if penalties is None else errors + penalties
+        errors, losses = (errors, losses) if own else (0.0 * errors, 0.0 * losses)
         for group in self.optimiser.param_groups:
             group["lr"] = self._learning_rate(self._steps_done() + 1)
         self.optimiser.zero_grad()
         # Gradients are averaged over the processes, and the error is one over the samples of the whole batch.
-        self.fabric.backward(errors.sum() * (self.fabric.world_size / len(rows)))
+        self.fabric.backward(losses.sum() * (self.fabric.world_size / len(rows)))
         self.fabric.clip_gradients(self.wrapped, self.optimiser, max_norm=self.config.clip, error_if_nonfinite=False)
         self.optimiser.step()
         self.batch += 1
@@ -231,7 +233,7 @@ class _Training:
         own = range(self.fabric.global_rank, count, self.fabric.world_size)
         with self.mean.in_place():
             # All processes get the same sum, so that all choose the same epoch and stop in the same one.
-            error = self._sums(math.fsum(float(self.validation([row], 0)) for row in own))[0] / count
+            error = self._sums(math.fsum(float(self.validation([row], 0)[0]) for row in own))[0] / count
             if error < self.best_error:
                 self.best_error = error
                 weights = self.objective.operator.state_dict()
@@ -259,6 +261,14 @@ def _split(samples: Sequence[Sample], num_validation: int, seed: int) -> tuple[l
     """Set some samples aside for validation."""
     order = np.random.default_rng(seed).permutation(len(samples)).tolist()
     return [samples[row] for row in sorted(order[num_validation:])], [samples[row] for row in order[:num_validation]]
+
+
+def _lesson(samples: PreparedSamples, config: TrainingConfig, seed: int) -> LawLesson | None:
+    """Learn the local law, if there is to be one."""
+    if not config.law:
+        return None
+    labelled = [samples.batch([row], 0) for row in range(len(samples))]
+    return LawLesson.prepared(labelled, samples.operator, weight=config.law, seed=seed)
 
 
 def _numbers(epoch: Epoch) -> dict[str, float]:

@@ -15,6 +15,7 @@ from gola.geometry import spatial_order
 from gola.geometry.points import draw_rows
 from gola.metrics import relative_l2
 from gola.operators.operator import Operator
+from gola.training.law import LawLesson
 
 Batch = tuple[Cloud, Float[Tensor, "point channel"]]
 
@@ -63,19 +64,40 @@ class PreparedSamples:
 
 
 class Objective(torch.nn.Module):
-    """The relative L2 error of an operator on each of some samples, in physical units, all channels counting alike."""
+    """The relative L2 error of an operator on each of some samples, in physical units, all channels counting alike.
 
-    def __init__(self, operator: Operator, samples: PreparedSamples) -> None:
+    Args:
+        operator: The operator.
+        samples: The samples.
+        lesson: A law that predictions for other inputs must obey, if there is one.
+    """
+
+    def __init__(self, operator: Operator, samples: PreparedSamples, lesson: LawLesson | None = None) -> None:
         super().__init__()
         self.operator = operator
         self.samples = samples
+        self._lesson = lesson
 
     # Samples go by their numbers: whatever wraps this module for several devices need not know what a cloud is.
-    def forward(self, rows: Sequence[int], epoch: int) -> Float[Tensor, " sample"]:
-        """Return the errors of the samples with these numbers, differentiable in the operator's parameters."""
+    def forward(
+        self, rows: Sequence[int], epoch: int
+    ) -> tuple[Float[Tensor, " sample"], Float[Tensor, " sample"] | None]:
+        """Return the errors of the samples with these numbers, differentiable in the operator's parameters.
+
+        The second part are penalties for as many other inputs whose predictions violate the law; None without a law.
+        """
         cloud, targets = self.samples.batch(rows, epoch)
+        others = [] if self._lesson is None else self._lesson.drawn(len(rows), epoch, *rows)
         device = next(self.operator.parameters()).device
-        cloud, targets = cloud.to(device), targets.to(device)
+        together = Cloud.collate([cloud, *(self._lesson.clouds[row] for row in others)]) if self._lesson else cloud
+        predictions = self.operator(together.to(device)).float()
         scaling = self.samples.scaling
-        predictions = scaling.decode(self.operator(cloud).float())
-        return relative_l2(predictions, scaling.decode(targets), cloud.sizes, scaling.targets.scale)
+        errors = relative_l2(
+            scaling.decode(predictions[: cloud.num_points]),
+            scaling.decode(targets.to(device)),
+            cloud.sizes,
+            scaling.targets.scale,
+        )
+        if self._lesson is None:
+            return errors, None
+        return errors, self._lesson.penalties(torch.split(predictions, together.sizes)[len(rows) :], others)

@@ -72,6 +72,7 @@ class ClosedForm(Fitted, Operator):
 
     presets: ClassVar[Mapping[str, ClosedFormConfig]]
     normalised: ClassVar[bool] = False
+    trained: ClassVar[bool] = False
     min_samples: ClassVar[int] = 3
 
     config: ClosedFormConfig

@@ -75,7 +75,7 @@ class PodRbf(ClosedForm):
 
     name: ClassVar[str] = "pod_rbf"
     title: ClassVar[str] = "POD with radial basis functions"
-    needs: ClassVar[tuple[Structure, ...]] = ("parameters",)
+    needs: tuple[Structure, ...] = ("parameters",)
     config_type: ClassVar[type[OperatorConfig]] = PodRbfConfig
     presets: ClassVar[dict[str, PodRbfConfig]] = {"default": PodRbfConfig()}
 

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 
 from gola.geometry import Box, Domain
 from gola.operators.spectral.transforms import domain_transform
-from gola.operators.spectral.waves import evaluate_waves, wave_gram, wave_numbers
+from gola.operators.spectral.waves import evaluate_waves, wave_gradients, wave_gram, wave_numbers
 
 # Combinations of waves with a smaller share of their energy in the domain, compared with the best one, hardly live
 # there: points in the domain cannot tell how much of them there is.
@@ -62,6 +62,10 @@ class DomainBasis:
     def evaluate(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point function"]:
         """Evaluate every function at every point."""
         return evaluate_waves(points.astype(np.float64), self.numbers, self.sides) @ self.coefficients
+
+    def gradients(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "dim point function"]:
+        """Evaluate the derivatives of every function along every axis at every point."""
+        return wave_gradients(points.astype(np.float64), self.numbers, self.sides) @ self.coefficients
 
     @cached_property
     def roughness(self) -> Float[np.ndarray, "function function"]:

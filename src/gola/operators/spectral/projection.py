@@ -63,7 +63,7 @@ def spectrum_of(
         functions=torch.from_numpy(functions).to(dtype),
         analysis=torch.from_numpy(analysis).to(dtype),
         waves=torch.from_numpy(basis.integrals).to(dtype),
-        evaluate=basis.evaluate,
+        basis=basis,
     )
 
 
@@ -80,7 +80,7 @@ def with_listeners(cloud: Cloud, spectra: tuple[Spectrum, ...], sizes: list[int]
     joined = []
     for spectrum, rows, size in zip(spectra, torch.split(cloud.points, cloud.sizes), sizes, strict=True):
         queries = rows[size:].detach().cpu().numpy()
-        heard = torch.from_numpy(spectrum.evaluate(queries)).to(spectrum.functions)
+        heard = torch.from_numpy(spectrum.basis.evaluate(queries)).to(spectrum.functions)
         silent = spectrum.analysis.new_zeros(len(spectrum.analysis), len(queries))
         joined.append(
             replace(

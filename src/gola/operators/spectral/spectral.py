@@ -81,7 +81,7 @@ class Spectral(Operator):
 
     name: ClassVar[str] = "spectral"
     title: ClassVar[str] = "The spectral operator"
-    needs: ClassVar[tuple[Structure, ...]] = ("spectra",)
+    needs: tuple[Structure, ...] = ("spectra",)
     config_type: ClassVar[type[OperatorConfig]] = SpectralConfig
     presets: ClassVar[dict[str, SpectralConfig]] = PRESETS
 

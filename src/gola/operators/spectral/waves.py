@@ -43,6 +43,15 @@ def evaluate_waves(
     return np.concatenate([scale * np.cos(phases), scale * np.sin(phases)], axis=1)
 
 
+def wave_gradients(
+    points: Float[np.ndarray, "point dim"], numbers: Int[np.ndarray, "mode dim"], sides: Sequence[float]
+) -> Float[np.ndarray, "dim point wave"]:
+    """Evaluate the derivatives of every wave along every axis at every point."""
+    rates = 2.0 * np.pi * numbers / np.array(sides)
+    cosines, sines = np.split(evaluate_waves(points, numbers, sides), 2, axis=1)
+    return np.stack([np.concatenate([-rate * sines, rate * cosines], axis=1) for rate in rates.T])
+
+
 def wave_gram(
     transform: Complex[np.ndarray, "*axes"], numbers: Int[np.ndarray, "mode dim"]
 ) -> Float[np.ndarray, "wave wave"]:

@@ -1,0 +1,257 @@
+"""Choose among closed forms, an ensemble of networks and their blend, on the training samples alone."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from gola.choosing.blend import best_weights, blended_errors, errors_of, residual_products
+from gola.data.cloud import Cloud
+from gola.data.sample import Sample
+from gola.data.scaling import Scaling
+from gola.operators import Auto, AutoConfig, Spectral
+from gola.operators.auto import NETWORK
+from gola.operators.closed_form import ClosedForm
+from gola.training import Progress, Session, TrainingConfig, train
+
+# With these the spectral operator was measured; a schedule this steep suits it and few others.
+_NETWORK_TRAINING = TrainingConfig(batch_size=2, learning_rate=4e-3, validation_share=0.0, patience=None)
+# A network that gains less on the first part of the samples, blended with closed forms, is not worth the rest.
+_LEAST_GAIN = 0.02
+_FEWEST_SAMPLES = 4
+
+Predictions = dict[int, Float[np.ndarray, "point channel"]]
+"""Of samples by number, by an operator that has not seen them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What was chosen, and why.
+
+    Attributes:
+        members: Names of the operators that predict.
+        weights: Their weights in the sum.
+        error: Mean relative L2 error on training samples left out.
+        spread: Standard error of that mean.
+        candidates: The same mean of everything that was compared, by name.
+        why: The reason in a sentence.
+    """
+
+    members: tuple[str, ...]
+    weights: tuple[float, ...]
+    error: float
+    spread: float
+    candidates: dict[str, float]
+    why: str
+
+
+def choose(
+    config: AutoConfig, samples: Sequence[Sample], scaling: Scaling, *, seed: int = 0, session: Session | None = None
+) -> tuple[Auto, Choice]:
+    """Fit all candidates, and keep what predicts samples best that it was not fitted to.
+
+    A closed form tells its leave-one-out predictions exactly. Networks are trained without one part of the samples
+    each. The first is trained with and without a local law, and the better way goes on; if it gains nothing beside the
+    closed forms, no further network is trained. Weights of a blend are judged on samples that had no say in them. The
+    blend is taken if it is better than the best single candidate by more than the standard error of the difference.
+
+    Args:
+        config: What to choose from.
+        samples: The training samples.
+        scaling: In the units of the data, fitted to the samples.
+        seed: Decides the parts and the initial weights of networks.
+        session: How to run the trainings.
+    """
+    if len(samples) < _FEWEST_SAMPLES:
+        raise ValueError(
+            f"The automatic choice leaves samples out, and needs at least {_FEWEST_SAMPLES}; got {len(samples)}. Name"
+            " an operator, like 'linear'."
+        )
+    trial = _Trial(config=config, samples=samples, scaling=scaling, seed=seed, session=session or Session())
+    for name, closed_form in trial.auto.closed_forms.items():
+        assert isinstance(closed_form, ClosedForm)
+        trial.add_closed_form(name, closed_form)
+    if NETWORK in config.members:
+        trial.add_networks()
+    return trial.conclude()
+
+
+@dataclass(kw_only=True, eq=False)
+class _Trial:
+    """Candidates and how they do."""
+
+    config: AutoConfig
+    samples: Sequence[Sample]
+    scaling: Scaling
+    seed: int
+    session: Session
+    left_out: dict[str, Predictions] = field(default_factory=dict)
+    given_up: str | None = None
+    steps_done: int = 0
+
+    def __post_init__(self) -> None:
+        count = min(self.config.num_networks, len(self.samples))
+        torch.manual_seed(self.seed)
+        self.auto = Auto(replace(self.config, num_networks=count))
+        self.auto.set_units(self.scaling.inputs, self.scaling.targets)
+        self.parts = np.array_split(np.random.default_rng(self.seed).permutation(len(self.samples)), count)
+        self.scale = np.array(self.scaling.targets.scale)
+
+    def add_closed_form(self, name: str, operator: ClosedForm) -> None:
+        """Fit to all samples; the predictions of samples left out come along."""
+        clouds = [self.scaling.cloud(one.points, one.inputs, torch.float64) for one in self.samples]
+        targets = torch.cat([torch.from_numpy(one.targets).double() for one in self.samples])
+        cloud = Cloud.collate(clouds)
+        operator.fit(cloud, targets)
+        found = torch.split(operator.leave_one_out(), cloud.sizes)
+        self.left_out[name] = {row: values.numpy() for row, values in enumerate(found)}
+
+    def add_networks(self) -> None:
+        """Train the ensemble, if the first network is worth it."""
+        trials = {0.0: self._trained(0, 0.0)}
+        if self.config.law and self._share_domain():
+            trials[self.config.law] = self._trained(0, self.config.law)
+        law = min(trials, key=lambda weight: self._mean_error(trials[weight][1]))
+        networks, found = [trials[law][0]], dict(trials[law][1])
+        if not self._is_worth_it(found):
+            self.given_up = (
+                f"A network, tried on {len(found)} of {len(self.samples)} samples, did not help"
+                f" ({self._mean_error(found):.4f})."
+            )
+            return
+        for number in range(1, len(self.parts)):
+            network, predictions = self._trained(number, law)
+            networks.append(network)
+            found |= predictions
+        self.auto.networks = torch.nn.ModuleList(networks)
+        self.left_out[NETWORK] = found
+
+    def conclude(self) -> tuple[Auto, Choice]:
+        """Keep the best single candidate, or the blend of all if it is clearly better."""
+        names = list(self.left_out)
+        if not names:
+            raise ValueError("There is nothing left to choose from; name an operator, like 'linear'.")
+        products = self._products(names, range(len(self.samples)))
+        single = np.sqrt(np.diagonal(products, axis1=1, axis2=2))
+        best = int(single.mean(axis=0).argmin())
+        weights, errors = np.eye(len(names))[best], single[:, best]
+        blended = blended_errors(products)
+        gains = errors - blended
+        is_blend = len(names) > 1 and float(gains.mean()) > _standard_error(gains)
+        if is_blend:
+            weights, errors = best_weights(products.sum(axis=0)), blended
+        kept = [number for number in range(len(names)) if weights[number] > 0]
+        choice = Choice(
+            members=tuple(names[number] for number in kept),
+            weights=tuple(float(weights[number]) for number in kept),
+            error=float(errors.mean()),
+            spread=_standard_error(errors),
+            candidates=dict(zip(names, single.mean(axis=0).tolist(), strict=True)) | {"blend": float(blended.mean())},
+            why=self._why(names, single.mean(axis=0), float(blended.mean()), is_blend=is_blend),
+        )
+        return self._kept(choice), choice
+
+    def _kept(self, choice: Choice) -> Auto:
+        """Return an operator with the chosen members only."""
+        fitted = self.auto
+        auto = Auto(replace(fitted.config, members=choice.members))
+        auto.closed_forms = torch.nn.ModuleDict(
+            {name: fitted.closed_forms[name] for name in choice.members if name != NETWORK}
+        )
+        if NETWORK in choice.members:
+            auto.networks = fitted.networks
+        auto.set_units(self.scaling.inputs, self.scaling.targets)
+        auto.weights = torch.tensor(choice.weights, dtype=torch.float64)
+        return auto
+
+    def _trained(self, part: int, law: float) -> tuple[Spectral, Predictions]:
+        """Train a network without one part of the samples, and predict that part."""
+        network = self.auto.networks[part]
+        assert isinstance(network, Spectral)
+        if part == 0:  # trained twice, each time from the same start
+            torch.manual_seed(self.seed)
+            network = Spectral(network.settings)
+        held_out = self.parts[part].tolist()
+        learned = [sample for row, sample in enumerate(self.samples) if row not in held_out]
+        scaling = replace(self.scaling, normalised=True)
+        training = replace(_NETWORK_TRAINING, num_epochs=self.config.num_epochs, law=law)
+        name = f"network-{part + 1}{'-with-law' if law else ''}"
+        train(
+            network, learned, scaling, training, seed=self.seed + part, session=self._session(name),
+            provenance={"part": part},
+        )  # fmt: skip
+        self.steps_done += self._steps_of_a_network()
+        predictions = {}
+        with torch.no_grad():
+            for row in held_out:
+                sample = self.samples[row]
+                cloud = network.eval().prepare(scaling.cloud(sample.points, sample.inputs))
+                predictions[row] = scaling.decode(network(cloud).double()).numpy()
+        return network, predictions
+
+    def _session(self, name: str) -> Session:
+        """Return a session that tells the progress of all networks together."""
+        begun, total = self.steps_done, self._steps_of_a_network() * (len(self.parts) + (self.config.law > 0))
+
+        def on_progress(now: Progress) -> None:
+            self.session.on_progress(replace(now, step=begun + now.step, num_steps=max(total, begun + now.num_steps)))
+
+        folder = None if self.session.folder is None else self.session.folder / name
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        return replace(self.session, folder=folder, on_progress=on_progress)
+
+    def _steps_of_a_network(self) -> int:
+        num_learned = len(self.samples) - len(self.parts[0])
+        return self.config.num_epochs * math.ceil(num_learned / _NETWORK_TRAINING.batch_size)
+
+    def _share_domain(self) -> bool:
+        """Whether samples lie in the same box: a local law mixes the inputs of one at the points of another."""
+        network = self.auto.networks[0]
+        assert isinstance(network, Spectral)
+        clouds = [network.prepare(self.scaling.cloud(one.points, one.inputs)) for one in self.samples]
+        bases = {id(cloud.spectra[0].basis) for cloud in clouds if cloud.spectra}
+        return len(bases) == 1
+
+    def _is_worth_it(self, found: Predictions) -> bool:
+        if not self.left_out:
+            return True
+        rows = sorted(found)
+        closed_forms = self._products(list(self.left_out), rows)
+        best = np.sqrt(np.diagonal(closed_forms, axis1=1, axis2=2)).mean(axis=0).min()
+        products = self._products([*self.left_out, NETWORK], rows, {NETWORK: found})
+        blended = errors_of(products, best_weights(products.sum(axis=0))).mean()
+        return bool(blended < (1.0 - _LEAST_GAIN) * best)
+
+    def _products(
+        self, names: Sequence[str], rows: Sequence[int], more: dict[str, Predictions] | None = None
+    ) -> Float[np.ndarray, "sample member member"]:
+        known = {**self.left_out, **(more or {})}
+        return np.stack(
+            [
+                residual_products([known[name][row] for name in names], self.samples[row].targets, self.scale)
+                for row in rows
+            ]
+        )
+
+    def _mean_error(self, found: Predictions) -> float:
+        return float(np.sqrt(self._products([NETWORK], sorted(found), {NETWORK: found})).mean())
+
+    def _why(
+        self, names: Sequence[str], errors: Float[np.ndarray, " member"], blended: float, *, is_blend: bool
+    ) -> str:
+        parts = [f"{name} {error:.4f}" for name, error in zip(names, errors, strict=True)]
+        compared = f"Errors on training samples left out: {', '.join(parts)}"
+        if len(names) > 1:
+            compared += f", blended {blended:.4f}"
+        verdict = "the blend is clearly better" if is_blend else f"{names[int(errors.argmin())]} is best"
+        if len(names) > 1 and not is_blend and blended < errors.min():
+            verdict += " up to chance"
+        return f"{compared}; {verdict}." + (f" {self.given_up}" if self.given_up else "")
+
+
+def _standard_error(values: Float[np.ndarray, " sample"]) -> float:
+    return float(np.std(values, ddof=1) / math.sqrt(len(values)))

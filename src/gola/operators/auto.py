@@ -1,0 +1,143 @@
+"""Several operators in one: closed forms and an ensemble of networks, weighed by how they do on samples left out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gola.data.cloud import Cloud
+from gola.data.normaliser import Normaliser
+from gola.operators.closed_form import ClosedForm, Kernel, Linear
+from gola.operators.operator import Operator, OperatorConfig, Structure
+from gola.operators.queries import Queries
+from gola.operators.spectral import Spectral
+
+NETWORK = Spectral.name
+_CLOSED_FORMS: dict[str, type[ClosedForm]] = {kind.name: kind for kind in (Linear, Kernel)}
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class AutoConfig(OperatorConfig):
+    """Settings of the automatic choice.
+
+    Attributes:
+        members: Names of the operators to choose from; of a fitted one, those that it predicts with.
+        num_networks: Networks of the ensemble. The training samples are dealt into as many parts, and each network
+            learns from all parts but one, by which it is judged.
+        num_epochs: Passes of each network over its samples.
+        law: Weight of the local law that networks are tried with, beside without.
+        num_modes: Largest wave number of the networks; None for the default of the spectral operator.
+    """
+
+    members: tuple[str, ...] = (*_CLOSED_FORMS, NETWORK)
+    num_networks: int = 5
+    num_epochs: int = 100
+    law: float = 0.1
+    num_modes: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require_positive("num_networks", "num_epochs")
+        if self.num_networks < 2:
+            raise ValueError(f"num_networks must be at least 2, to leave samples out; got {self.num_networks}.")
+        if not self.law >= 0:
+            raise ValueError(f"law must not be negative; got {self.law}.")
+        known = [*_CLOSED_FORMS, NETWORK]
+        if not self.members or not set(self.members) <= set(known):
+            raise ValueError(f"members must be some of {', '.join(known)}; got {', '.join(self.members) or 'none'}.")
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> "AutoConfig":
+        """Rebuild a config from what ``to_dict`` gave."""
+        return super().from_dict({name: tuple(v) if name == "members" else v for name, v in settings.items()})
+
+
+@final
+class Auto(Operator):
+    r"""A weighted sum of operators, chosen and weighed by :func:`gola.choosing.choose`.
+
+    .. math:: u = \sum_m w_m u_m, \qquad w_m \ge 0, \quad \sum_m w_m = 1
+
+    where the network's part is the mean over an ensemble. Members that are not worth their weight are left out, so this
+    may well be a single closed form. Values come in their own units; networks see them normalised.
+    """
+
+    name: ClassVar[str] = "auto"
+    title: ClassVar[str] = "automatic choice"
+    needs: tuple[Structure, ...] = Spectral.needs
+    normalised: ClassVar[bool] = False
+    trained: ClassVar[bool] = False
+    config_type: ClassVar[type[OperatorConfig]] = AutoConfig
+    presets: ClassVar[dict[str, AutoConfig]] = {"default": AutoConfig()}
+
+    config: AutoConfig
+    weights: Float[Tensor, " member"]
+    input_mean: Float[Tensor, " input_channel"]
+    input_scale: Float[Tensor, " input_channel"]
+    target_mean: Float[Tensor, " channel"]
+    target_scale: Float[Tensor, " channel"]
+
+    def __init__(self, config: AutoConfig) -> None:
+        super().__init__(config)
+        facts: dict[str, Any] = {name: getattr(config, name) for name in ("dim", "num_inputs", "num_outputs")}
+        self.closed_forms = nn.ModuleDict(
+            {name: kind(replace(kind.presets["default"], **facts)) for name, kind in _CLOSED_FORMS.items()}
+        )
+        for name in set(_CLOSED_FORMS) - set(config.members):
+            del self.closed_forms[name]
+        count = config.num_networks if NETWORK in config.members else 0
+        network = replace(Spectral.presets["default"], num_modes=config.num_modes, **facts)
+        self.networks = nn.ModuleList(Spectral(network) for _ in range(count))
+        self.needs = Spectral.needs if count else ()
+        self.register_buffer("weights", torch.full((len(config.members),), 1.0 / len(config.members)).double())
+        for which, channels in (("input", config.num_inputs), ("target", config.num_outputs)):
+            self.register_buffer(f"{which}_mean", torch.zeros(channels, dtype=torch.float64))
+            self.register_buffer(f"{which}_scale", torch.ones(channels, dtype=torch.float64))
+
+    def set_units(self, inputs: Normaliser, targets: Normaliser) -> None:
+        """Keep how networks see values."""
+        for which, normaliser in (("input", inputs), ("target", targets)):
+            setattr(self, f"{which}_mean", torch.tensor(normaliser.mean, dtype=torch.float64))
+            setattr(self, f"{which}_scale", torch.tensor(normaliser.scale, dtype=torch.float64))
+
+    def prepare(self, cloud: Cloud) -> Cloud:
+        """Return the cloud with the structure that the networks need."""
+        if not len(self.networks):
+            return cloud
+        return replace(cloud, spectra=self._network(0).prepare(self._normalised(cloud)).spectra)
+
+    def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
+        """Predict at the points of the cloud."""
+        return self._sum(cloud, lambda operator, seen: operator.predict(seen))
+
+    def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
+        """Predict at the queries."""
+        rounded = replace(queries, points=queries.points.float())
+        return self._sum(
+            cloud,
+            lambda operator, seen: operator.predict_at(seen, rounded if operator.name == NETWORK else queries),
+        )
+
+    def _sum(self, cloud: Cloud, predict: Any) -> Float[Tensor, "row channel"]:
+        parts = []
+        for name in self.config.members:
+            if name == NETWORK:
+                seen = self._normalised(cloud)
+                mean = torch.stack([predict(network, seen) for network in self.networks]).mean(dim=0)
+                parts.append(mean.double() * self.target_scale + self.target_mean)
+            else:
+                parts.append(predict(self.closed_forms[name], cloud).double())
+        return torch.tensordot(self.weights, torch.stack(parts), dims=1).to(cloud.points.dtype)
+
+    def _normalised(self, cloud: Cloud) -> Cloud:
+        values = (cloud.values.double() - self.input_mean) / self.input_scale
+        return replace(cloud, points=cloud.points.float(), values=values.float(), weights=cloud.weights.float())
+
+    def _network(self, number: int) -> Spectral:
+        network = self.networks[number]
+        assert isinstance(network, Spectral)
+        return network

@@ -1,0 +1,95 @@
+"""Input functions like those of the training samples, made from them, whose solutions nobody knows."""
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.spatial import cKDTree
+from torch import Tensor
+
+from gola.data.cloud import Cloud
+from gola.data.spectrum import Spectrum
+from gola.operators.spectral.projection import with_spectra
+
+# Largest wave number of the functions that inputs and solutions are fitted with, by dimension.
+_MODES = {1: 32, 2: 12, 3: 5}
+# Mirror images lie in the domain if they are as near to points as points are to each other: up to this factor, and but
+# for this share of them.
+_GAP_FACTOR = 2.0
+_OUTLIERS = 0.01
+
+
+def other_inputs(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Cloud]:
+    """Make input functions: mirror images where the domain is its own mirror image, mixtures elsewhere.
+
+    Args:
+        clouds: The training inputs, of one sample each.
+        count: How many to make, at most.
+        seed: Decides which.
+    """
+    images = mirror_images(clouds)
+    if not images:
+        return mixtures(clouds, count=count, seed=seed)
+    order = np.random.default_rng([seed, count]).permutation(len(images))
+    return [images[number] for number in order[:count]]
+
+
+def mirror_images(clouds: Sequence[Cloud]) -> list[Cloud]:
+    """Return the input functions reflected and turned in all ways that leave the domain of the points as it is."""
+    points = torch.cat([cloud.points for cloud in clouds]).double().cpu().numpy()
+    lower, upper = points.min(axis=0), points.max(axis=0)
+    tree, first = cKDTree(points), clouds[0].points.double().cpu().numpy()
+    gap = np.quantile(cKDTree(first).query(first, k=[2])[0], 1.0 - _OUTLIERS)
+    images = []
+    dim = clouds[0].dim
+    for order, signs in itertools.product(itertools.permutations(range(dim)), itertools.product((1, -1), repeat=dim)):
+        axes = list(order)
+        is_identity = axes == sorted(axes) and min(signs) > 0
+        if is_identity or not np.allclose((upper - lower)[axes], upper - lower, rtol=0.05):
+            continue
+
+        def moved(
+            places: Float[Tensor, "point dim"], axes: list[int] = axes, signs: tuple[int, ...] = signs
+        ) -> Float[Tensor, "point dim"]:
+            centre = torch.from_numpy(0.5 * (lower + upper)).to(places)
+            return centre + torch.tensor(signs).to(places) * (places - centre)[:, axes]
+
+        distances, _ = tree.query(moved(clouds[0].points).double().cpu().numpy())
+        if np.quantile(distances, 1.0 - _OUTLIERS) <= _GAP_FACTOR * gap:
+            images += [Cloud.of(moved(cloud.points), cloud.values) for cloud in clouds]
+    return images
+
+
+def mixtures(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Cloud]:
+    r"""Mix input functions three by three, at the points of one more sample.
+
+    The weights :math:`(1 + 2 \cos(\varphi + 2 \pi k / 3)) / 3`, k = 0, 1, 2, have the sum and the sum of squares 1,
+    whatever the angle: the mixture has the mean and the covariance of inputs that are drawn independently.
+    """
+    spectra = [spectrum_of(cloud) for cloud in clouds]
+    if any(spectrum.basis is not spectra[0].basis for spectrum in spectra):
+        raise ValueError(
+            "A local law needs samples that share their domain: input functions of one are mixed at the points of"
+            " another. Train without it, law=0."
+        )
+    coefficients = torch.stack([one.analysis @ cloud.values for one, cloud in zip(spectra, clouds, strict=True)])
+    rng = np.random.default_rng([seed, count])
+    mixed = []
+    for number in range(count):
+        chosen = rng.choice(len(clouds), size=3, replace=len(clouds) < 3)
+        angles = rng.uniform(0.0, 2.0 * math.pi) + 2.0 * math.pi / 3.0 * np.arange(3)
+        weights = torch.from_numpy((1.0 + 2.0 * np.cos(angles)) / 3.0).to(coefficients)
+        place = number % len(clouds)
+        values = spectra[place].functions @ torch.tensordot(weights, coefficients[chosen], dims=1)
+        mixed.append(Cloud.of(clouds[place].points, values))
+    return mixed
+
+
+def spectrum_of(cloud: Cloud) -> Spectrum:
+    """Return the spectrum of a cloud of one sample: its own, or a new one."""
+    spectra = cloud.spectra or with_spectra(cloud, num_modes=_MODES[cloud.dim]).spectra
+    assert spectra is not None
+    return spectra[0]

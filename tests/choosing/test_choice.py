@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+import torch
+
+from gola.choosing import choose
+from gola.data.scaling import Scaling
+from gola.metrics import relative_l2
+from gola.operators import Auto, AutoConfig
+from gola.training import Session
+from tests.fits import small_data
+
+QUICK = AutoConfig(num_networks=2, num_epochs=2, num_modes=3)
+
+
+@pytest.fixture(autouse=True)
+def short_lessons(monkeypatch):
+    monkeypatch.setattr("gola.training.law._NUM_STEPS", 20)
+
+
+def chosen(members=QUICK.members, session=None, **settings):
+    samples = list(small_data(num_samples=6, num_points=60))
+    config = AutoConfig(members=members, **{"num_networks": 2, "num_epochs": 2, "num_modes": 3, **settings})
+    return choose(config, samples, Scaling.fit(samples, normalised=False), session=session), samples
+
+
+def assert_same_state(first, second):
+    states = first.state_dict(), second.state_dict()
+    assert states[0].keys() == states[1].keys()
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+
+
+def test_where_a_closed_form_suffices_it_is_kept_alone_and_the_rest_is_dropped():
+    (auto, choice), _ = chosen(law=0.0)
+    assert choice.members == ("linear",)
+    assert choice.weights == (1.0,)
+    assert list(auto.closed_forms) == ["linear"]
+    assert not len(auto.networks)
+    assert choice.error == pytest.approx(choice.candidates["linear"])
+    assert "linear is best" in choice.why
+
+
+def test_a_network_that_gains_little_on_the_first_part_is_given_up(monkeypatch):
+    monkeypatch.setattr("gola.choosing.choice._LEAST_GAIN", 0.9)
+    steps = []
+    (_, choice), _ = chosen(session=Session(on_progress=lambda now: steps.append(now.step)))
+    assert "A network, tried on 3 of 6 samples, did not help" in choice.why
+    assert "spectral" not in choice.candidates
+    assert max(steps) == 2 * 2 * 2, "two networks of two epochs in two steps, with and without a law"
+
+
+def test_an_ensemble_of_networks_predicts_with_the_mean_of_all():
+    (auto, choice), samples = chosen(members=("spectral",))
+    assert choice.members == ("spectral",)
+    assert len(auto.networks) == 2
+    sample = samples[0]
+    scaling = Scaling.fit(samples, normalised=False)
+    cloud = auto.prepare(scaling.cloud(sample.points, sample.inputs, torch.float64))
+    seen = auto._normalised(cloud)
+    mean = sum(network(seen) for network in auto.networks).double() / 2
+    expected = mean * scaling.targets.scale[0] + scaling.targets.mean[0]
+    torch.testing.assert_close(auto(cloud), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_error_of_a_network_is_that_of_samples_it_has_not_seen():
+    (auto, choice), samples = chosen(members=("spectral",), law=0.0)
+    parts = np.array_split(np.random.default_rng(0).permutation(6), 2)
+    scaling = Scaling.fit(samples)
+    errors = []
+    for network, part in zip(auto.networks, parts, strict=True):
+        for row in part:
+            sample = samples[row]
+            cloud = network.prepare(scaling.cloud(sample.points, sample.inputs))
+            found = scaling.decode(network(cloud).detach().double())
+            errors.append(float(relative_l2(found, torch.from_numpy(sample.targets), [sample.num_points])))
+    assert choice.error == pytest.approx(np.mean(errors), rel=1e-5)
+
+
+def test_the_choice_repeats():
+    (first, _), _ = chosen(members=("kernel", "spectral"))
+    (second, _), _ = chosen(members=("kernel", "spectral"))
+    assert_same_state(first, second)
+
+
+def test_an_interrupted_choice_goes_on_where_it_stopped(tmp_path):
+    steps = []
+
+    def die(progress):
+        steps.append(progress.step)
+        if len(steps) == 9:
+            raise RuntimeError("died")
+
+    with pytest.raises(RuntimeError, match="died"):
+        chosen(members=("spectral",), session=Session(folder=tmp_path, checkpoint_seconds=0.0, on_progress=die))
+    again = []
+    (resumed, _), _ = chosen(
+        members=("spectral",), session=Session(folder=tmp_path, resume=True, on_progress=again.append)
+    )
+    (whole, _), _ = chosen(members=("spectral",))
+    assert len(again) < again[-1].num_steps - 4
+    assert_same_state(resumed, whole)
+
+
+def test_too_few_samples_are_told():
+    samples = list(small_data(num_samples=3, num_points=30))
+    with pytest.raises(ValueError, match="needs at least 4; got 3"):
+        choose(QUICK, samples, Scaling.fit(samples, normalised=False))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"members": ("linear", "fno")}, "members must be some of linear, kernel, spectral; got linear, fno"),
+        ({"members": ()}, "got none"),
+        ({"num_networks": 1}, "num_networks must be at least 2"),
+        ({"law": -1.0}, "law must not be negative"),
+    ],
+)
+def test_bad_settings_are_told(settings, message):
+    with pytest.raises(ValueError, match=message):
+        AutoConfig(**settings)
+
+
+def test_an_operator_without_its_spectra_says_so():
+    (auto, _), samples = chosen(members=("spectral",))
+    cloud = Scaling.fit(samples, normalised=False).cloud(samples[0].points, samples[0].inputs)
+    assert isinstance(auto, Auto)
+    with pytest.raises(ValueError, match="needs spectra"):
+        auto(cloud)
