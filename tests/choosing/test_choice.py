@@ -9,7 +9,7 @@ from gola.operators import Auto, AutoConfig
 from gola.training import Session
 from tests.fits import small_data
 
-QUICK = AutoConfig(num_networks=2, num_epochs=2, num_modes=3)
+QUICK = AutoConfig(num_networks=2, num_steps=4, num_modes=3)
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def short_lessons(monkeypatch):
 
 def chosen(members=QUICK.members, session=None, **settings):
     samples = list(small_data(num_samples=6, num_points=60))
-    config = AutoConfig(members=members, **{"num_networks": 2, "num_epochs": 2, "num_modes": 3, **settings})
+    config = AutoConfig(members=members, **{"num_networks": 2, "num_steps": 4, "num_modes": 3, **settings})
     return choose(config, samples, Scaling.fit(samples, normalised=False), session=session), samples
 
 
@@ -41,11 +41,20 @@ def test_where_a_closed_form_suffices_it_is_kept_alone_and_the_rest_is_dropped()
 
 def test_a_network_that_gains_little_on_the_first_part_is_given_up(monkeypatch):
     monkeypatch.setattr("gola.choosing.choice._LEAST_GAIN", 0.9)
+    monkeypatch.setattr("gola.choosing.choice._FAR_BEHIND", np.inf)
     steps = []
     (_, choice), _ = chosen(session=Session(on_progress=lambda now: steps.append(now.step)))
     assert "A network, tried on 3 of 6 samples, did not help" in choice.why
     assert "spectral" not in choice.candidates
-    assert max(steps) == 2 * 2 * 2, "two networks of two epochs in two steps, with and without a law"
+    assert len(steps) == 2 + 4 + 4, "a probe of one epoch, a network with and one without a law"
+
+
+def test_a_network_that_is_far_behind_is_given_up_after_a_probe(monkeypatch):
+    monkeypatch.setattr("gola.choosing.choice._FAR_BEHIND", 0.0)
+    steps = []
+    (_, choice), _ = chosen(session=Session(on_progress=lambda now: steps.append(now.step)))
+    assert "A network, tried on 3 of 6 samples, did not help" in choice.why
+    assert len(steps) == 2
 
 
 def test_an_ensemble_of_networks_predicts_with_the_mean_of_all():

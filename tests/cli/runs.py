@@ -4,7 +4,20 @@ from typer.testing import CliRunner
 
 from gola.cli import app
 
-TINY = ("--set", "width=8", "--set", "num_modes=8", "--set", "num_heads=1", "--batch-size", 3, "--logger", "none")
+TINY = (
+    "--operator",
+    "gola",
+    "--set",
+    "width=8",
+    "--set",
+    "num_modes=8",
+    "--set",
+    "num_heads=1",
+    "--batch-size",
+    3,
+    "--logger",
+    "none",
+)
 
 
 def run(*words):

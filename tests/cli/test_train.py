@@ -145,8 +145,12 @@ def test_mistakes_are_explained_and_leave_no_folder(data, tmp_path):
     out = ("--out", tmp_path / "a")
     assert "not a file" in failure("train", tmp_path / "missing.h5", *out)
     assert "no operator 'lineal'; did you mean 'linear'" in failure("train", data, "--operator", "lineal", *out)
-    assert "no preset of gola 'papre'; did you mean 'paper'" in failure("train", data, "--preset", "papre", *out)
-    assert "GOLA has no setting colour; it has dim" in failure("train", data, "--set", "colour=3", *out)
+    assert "no preset of gola 'papre'; did you mean 'paper'" in failure(
+        "train", data, "--operator", "gola", "--preset", "papre", *out
+    )
+    assert "GOLA has no setting colour; it has dim" in failure(
+        "train", data, "--operator", "gola", "--set", "colour=3", *out
+    )
     assert "NAME=VALUE" in failure("train", data, "--set", "width", *out)
     assert "Cannot take 8 training and 5 test" in failure("train", data, "--num-train", 8, "--num-test", 5, *out)
     assert "All 10 samples are for training" in failure("train", data, "--num-train", 10, "--num-test", 5, *out)

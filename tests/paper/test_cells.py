@@ -30,7 +30,7 @@ def test_table_1_gives_grid_operators_the_grid_and_then_the_points_of_the_others
     found = {(cell.operator, cell.num_points) for cell in cells("table1") if cell.problem == "darcy"}
     assert found == {
         *product(("gcn", "deeponet", "fno"), (None, 1000)),
-        *((name, 1000) for name in ("gkn", "gola", "gola/paper", "linear", "kernel", "nearest", "mean")),
+        *((name, 1000) for name in ("auto", "gkn", "gola", "gola/paper", "linear", "kernel", "nearest", "mean")),
     }
     assert {cell.num_train for cell in cells("table1")} == {30}
     assert len(cells("table1")) == 4 * len(found)

@@ -75,8 +75,8 @@ def test_the_first_seed_of_all_comes_before_the_second():
     cells = cells_of(["table1"], Protocol(), BUDGETS["standard"])
     seeds = [one.seed for one in store().runs(cells)]
     assert seeds == sorted(seeds)
-    # 7 operators with one seed and 6 with three, on 4 problems; the three on the grid stand at points too.
-    assert len(seeds) == 4 * (2 * 3 + 2 + 5 * 3)
+    # 5 operators with one seed and 6 with three, on 4 problems; the three on the grid stand at points too.
+    assert len(seeds) == 4 * (2 * 3 + 2 + 6 * 3)
 
 
 def test_time_is_estimated_from_similar_runs():

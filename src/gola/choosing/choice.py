@@ -12,14 +12,16 @@ from gola.choosing.blend import best_weights, blended_errors, errors_of, residua
 from gola.data.cloud import Cloud
 from gola.data.sample import Sample
 from gola.data.scaling import Scaling
-from gola.operators import Auto, AutoConfig, Spectral
+from gola.operators import Auto, AutoConfig, Spectral, SpectralConfig
 from gola.operators.auto import NETWORK
 from gola.operators.closed_form import ClosedForm
 from gola.training import Progress, Session, TrainingConfig, train
 
 # With these the spectral operator was measured; a schedule this steep suits it and few others.
 _NETWORK_TRAINING = TrainingConfig(batch_size=2, learning_rate=4e-3, validation_share=0.0, patience=None)
-# A network that gains less on the first part of the samples, blended with closed forms, is not worth the rest.
+# A network is given up if, trained for this share of the steps, its error is this many times that of a closed form,
+_PROBE, _FAR_BEHIND = 0.2, 3.0
+# or if, fully trained, it gains less than this share on the first part of the samples in a blend with closed forms.
 _LEAST_GAIN = 0.02
 _FEWEST_SAMPLES = 4
 
@@ -54,9 +56,10 @@ def choose(
     """Fit all candidates, and keep what predicts samples best that it was not fitted to.
 
     A closed form tells its leave-one-out predictions exactly. Networks are trained without one part of the samples
-    each. The first is trained with and without a local law, and the better way goes on; if it gains nothing beside the
-    closed forms, no further network is trained. Weights of a blend are judged on samples that had no say in them. The
-    blend is taken if it is better than the best single candidate by more than the standard error of the difference.
+    each. The first is trained shortly, and given up if it is far behind the closed forms; then with and without a local
+    law, and the better way goes on, unless it gains nothing beside the closed forms. Weights of a blend are judged on
+    samples that had no say in them. The blend is taken if it is better than the best single candidate by more than the
+    standard error of the difference.
 
     Args:
         config: What to choose from.
@@ -70,7 +73,10 @@ def choose(
             f"The automatic choice leaves samples out, and needs at least {_FEWEST_SAMPLES}; got {len(samples)}. Name"
             " an operator, like 'linear'."
         )
-    trial = _Trial(config=config, samples=samples, scaling=scaling, seed=seed, session=session or Session())
+    session = session or Session()
+    if session.devices * session.num_nodes > 1:
+        raise ValueError("The automatic choice trains on one device; name an operator, like 'gola', to use several.")
+    trial = _Trial(config=config, samples=samples, scaling=scaling, seed=seed, session=replace(session, loggers=()))
     for name, closed_form in trial.auto.closed_forms.items():
         assert isinstance(closed_form, ClosedForm)
         trial.add_closed_form(name, closed_form)
@@ -111,19 +117,20 @@ class _Trial:
 
     def add_networks(self) -> None:
         """Train the ensemble, if the first network is worth it."""
-        trials = {0.0: self._trained(0, 0.0)}
+        _, found = self._trained(0, "probe", num_steps=math.ceil(_PROBE * self.config.num_steps))
+        if self._is_far_behind(found):
+            self._give_up(found)
+            return
+        trials = {0.0: self._trained(0, "network-1")}
         if self.config.law and self._share_domain():
-            trials[self.config.law] = self._trained(0, self.config.law)
+            trials[self.config.law] = self._trained(0, "network-1-with-law", law=self.config.law)
         law = min(trials, key=lambda weight: self._mean_error(trials[weight][1]))
         networks, found = [trials[law][0]], dict(trials[law][1])
         if not self._is_worth_it(found):
-            self.given_up = (
-                f"A network, tried on {len(found)} of {len(self.samples)} samples, did not help"
-                f" ({self._mean_error(found):.4f})."
-            )
+            self._give_up(found)
             return
         for number in range(1, len(self.parts)):
-            network, predictions = self._trained(number, law)
+            network, predictions = self._trained(number, f"network-{number + 1}", law=law)
             networks.append(network)
             found |= predictions
         self.auto.networks = torch.nn.ModuleList(networks)
@@ -167,23 +174,22 @@ class _Trial:
         auto.weights = torch.tensor(choice.weights, dtype=torch.float64)
         return auto
 
-    def _trained(self, part: int, law: float) -> tuple[Spectral, Predictions]:
+    def _trained(
+        self, part: int, name: str, *, law: float = 0.0, num_steps: int | None = None
+    ) -> tuple[Spectral, Predictions]:
         """Train a network without one part of the samples, and predict that part."""
-        network = self.auto.networks[part]
-        assert isinstance(network, Spectral)
-        if part == 0:  # trained twice, each time from the same start
-            torch.manual_seed(self.seed)
-            network = Spectral(network.settings)
+        torch.manual_seed(self.seed + part)  # those of one part differ in how they are trained, not in how they start
+        network = Spectral(self._network_config())
+        num_steps = num_steps or self.config.num_steps
         held_out = self.parts[part].tolist()
         learned = [sample for row, sample in enumerate(self.samples) if row not in held_out]
         scaling = replace(self.scaling, normalised=True)
-        training = replace(_NETWORK_TRAINING, num_epochs=self.config.num_epochs, law=law)
-        name = f"network-{part + 1}{'-with-law' if law else ''}"
+        training = replace(_NETWORK_TRAINING, num_steps=num_steps, law=law)
         train(
             network, learned, scaling, training, seed=self.seed + part, session=self._session(name),
             provenance={"part": part},
         )  # fmt: skip
-        self.steps_done += self._steps_of_a_network()
+        self.steps_done += num_steps
         predictions = {}
         with torch.no_grad():
             for row in held_out:
@@ -194,7 +200,8 @@ class _Trial:
 
     def _session(self, name: str) -> Session:
         """Return a session that tells the progress of all networks together."""
-        begun, total = self.steps_done, self._steps_of_a_network() * (len(self.parts) + (self.config.law > 0))
+        begun = self.steps_done
+        total = math.ceil(self.config.num_steps * (_PROBE + len(self.parts) + (self.config.law > 0)))
 
         def on_progress(now: Progress) -> None:
             self.session.on_progress(replace(now, step=begun + now.step, num_steps=max(total, begun + now.num_steps)))
@@ -204,17 +211,29 @@ class _Trial:
             folder.mkdir(parents=True, exist_ok=True)
         return replace(self.session, folder=folder, on_progress=on_progress)
 
-    def _steps_of_a_network(self) -> int:
-        num_learned = len(self.samples) - len(self.parts[0])
-        return self.config.num_epochs * math.ceil(num_learned / _NETWORK_TRAINING.batch_size)
+    def _network_config(self) -> SpectralConfig:
+        network = self.auto.networks[0]
+        assert isinstance(network, Spectral)
+        return network.settings
 
     def _share_domain(self) -> bool:
         """Whether samples lie in the same box: a local law mixes the inputs of one at the points of another."""
-        network = self.auto.networks[0]
-        assert isinstance(network, Spectral)
+        network = Spectral(self._network_config())
         clouds = [network.prepare(self.scaling.cloud(one.points, one.inputs)) for one in self.samples]
         bases = {id(cloud.spectra[0].basis) for cloud in clouds if cloud.spectra}
         return len(bases) == 1
+
+    def _give_up(self, found: Predictions) -> None:
+        self.given_up = (
+            f"A network, tried on {len(found)} of {len(self.samples)} samples, did not help"
+            f" ({self._mean_error(found):.4f})."
+        )
+
+    def _is_far_behind(self, found: Predictions) -> bool:
+        if not self.left_out:
+            return False
+        best = np.sqrt(np.diagonal(self._products(list(self.left_out), sorted(found)), axis1=1, axis2=2)).mean(axis=0)
+        return self._mean_error(found) > _FAR_BEHIND * float(best.min())
 
     def _is_worth_it(self, found: Predictions) -> bool:
         if not self.left_out:

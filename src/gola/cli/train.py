@@ -33,7 +33,7 @@ def train(
     num_test: Annotated[int | None, typer.Option(help="Test samples; all others by default.", min=1)] = None,
     num_points: Annotated[int | None, typer.Option(help="Points to keep of each sample; all by default.")] = None,
     seed: Annotated[int, typer.Option(help="Decides samples, points, initial weights.", min=0)] = 0,
-    operator: Annotated[str, typer.Option(help="See `gola operators`.", rich_help_panel=_OPERATOR)] = "gola",
+    operator: Annotated[str, typer.Option(help="See `gola operators`.", rich_help_panel=_OPERATOR)] = "auto",
     preset: Annotated[str, typer.Option(help="See `gola operators`.", rich_help_panel=_OPERATOR)] = "default",
     settings: Annotated[
         list[str] | None,
@@ -148,7 +148,7 @@ def train(
     )
     folder = RunFolder(out)
     samples, test = _samples(config)
-    if not (config.is_trained or session.is_first_process):
+    if not (config.takes_steps or session.is_first_process):
         return  # one process is enough where nothing is trained
     if session.is_first_process:
         folder.begin(config, resume=resume, overwrite=overwrite)
@@ -179,7 +179,7 @@ def _samples(config: "RunConfig") -> "tuple[Dataset, Dataset | None]":
             f"All {len(samples)} samples are for training, and --num-test asks for {config.num_test} more."
         )
     if not config.is_trained and config.training != type(config.training)():
-        warn(f"{config.operator} is fitted at once; what is said about training has no effect.")
+        warn(f"{config.operator} decides by itself how it is fitted; what is said about training has no effect.")
     samples = samples.in_memory()
     config_for(samples, config.operator, num_points=config.training.num_points, **config.settings)
     return samples, test
@@ -192,7 +192,7 @@ def _fitted(
 
     if session.resume and folder.is_finished:
         return Surrogate.load(folder.surrogate_file)
-    if config.is_trained:
+    if config.takes_steps:
         surrogate = _trained(config, samples, session, folder, logger)
     else:
         with waiting(f"Fitting {config.operator} to {len(samples)} samples"):
@@ -256,6 +256,7 @@ def _report(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "RunFol
         "num_parameters": surrogate.operator.num_parameters,
         "seconds": history[-1]["seconds"] if history else surrogate.provenance["seconds"],
         "scores": surrogate.scores,
+        "choice": surrogate.provenance.get("choice"),
         "test": test,
         "surrogate": str(folder.surrogate_file),
     }
@@ -270,6 +271,10 @@ def _report(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "RunFol
 
 def _table(facts: dict[str, Any], *, num_epochs: int) -> Table:
     rows = {name.replace("_", " "): f"{error:.4f}" for name, error in facts["scores"].items()}
+    if choice := facts["choice"]:
+        parts = zip(choice["members"], choice["weights"], strict=True)
+        rows["choice"] = " + ".join(f"{weight:.2f} {name}" for name, weight in parts)
+        rows["why"] = choice["why"]
     if test := facts["test"]:
         rows["test error"] = f"{test['mean']:.4f} ± {test['std']:.4f} (mean ± std of {test['num_samples']} samples)"
     rows["time to fit"] = f"{facts['seconds']:.1f} s" + (f", {num_epochs} epochs" if num_epochs else "")

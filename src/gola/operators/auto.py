@@ -28,20 +28,20 @@ class AutoConfig(OperatorConfig):
         members: Names of the operators to choose from; of a fitted one, those that it predicts with.
         num_networks: Networks of the ensemble. The training samples are dealt into as many parts, and each network
             learns from all parts but one, by which it is judged.
-        num_epochs: Passes of each network over its samples.
+        num_steps: Steps of the training of each network, of two samples each.
         law: Weight of the local law that networks are tried with, beside without.
         num_modes: Largest wave number of the networks; None for the default of the spectral operator.
     """
 
     members: tuple[str, ...] = (*_CLOSED_FORMS, NETWORK)
     num_networks: int = 5
-    num_epochs: int = 100
+    num_steps: int = 1500
     law: float = 0.1
     num_modes: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_positive("num_networks", "num_epochs")
+        self._require_positive("num_networks", "num_steps")
         if self.num_networks < 2:
             raise ValueError(f"num_networks must be at least 2, to leave samples out; got {self.num_networks}.")
         if not self.law >= 0:
@@ -121,6 +121,14 @@ class Auto(Operator):
             cloud,
             lambda operator, seen: operator.predict_at(seen, rounded if operator.name == NETWORK else queries),
         )
+
+    def parameter_counts(self) -> dict[str, int]:
+        """Return how many numbers a prediction draws on, by name."""
+        counts = {name: parameter.numel() for name, parameter in self.named_parameters()}
+        for name, closed_form in self.closed_forms.items():
+            assert isinstance(closed_form, ClosedForm)
+            counts |= {f"closed_forms.{name}.{part}": count for part, count in closed_form.parameter_counts().items()}
+        return counts
 
     def _sum(self, cloud: Cloud, predict: Any) -> Float[Tensor, "row channel"]:
         parts = []

@@ -46,6 +46,7 @@ CONTENDERS = (
         published="gola",
         always_repeated=True,
     ),
+    Contender(operator="auto", title="auto (ours)", always_repeated=True),
     Contender(operator="linear", title="linear (closed form)", always_repeated=True),
     Contender(operator="kernel", title="kernel (closed form)", always_repeated=True),
     Contender(operator="nearest", title="nearest (closed form)", always_repeated=True),

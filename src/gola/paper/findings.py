@@ -113,7 +113,7 @@ def _lowest(store: Store, problem: str) -> str:
 
 
 def _lowest_network(store: Store, problem: str) -> str:
-    networks = [one for one in store.protocol.of_target("table1") if not _is_closed_form(one)]
+    networks = [one for one in store.protocol.of_target("table1") if _is_network(one)]
     return _name_lowest(store, problem, networks)
 
 
@@ -121,7 +121,7 @@ def _idle(store: Store, problem: str) -> str:
     """Name the networks whose error is not below that of the mean of the training solutions."""
     protocol = store.protocol
     level = store.errors(_cell(problem, "mean", protocol.few, protocol.num_points))
-    networks = [one for one in protocol.of_target("table1") if not _is_closed_form(one)]
+    networks = [one for one in protocol.of_target("table1") if _is_network(one)]
     means = _means(store, problem, networks)
     if not level or not means:
         return UNKNOWN
@@ -158,11 +158,11 @@ def _each(store: Store, say: Callable[[Store, str], str]) -> list[str]:
 def _claimants(store: Store) -> list[Contender]:
     """Return the networks that stand in all tables."""
     in_all = [one for one in store.protocol.of_target("table1") if {"table3", "table4", "table5"} <= {*one.targets}]
-    return [one for one in in_all if not _is_closed_form(one)]
+    return [one for one in in_all if _is_network(one)]
 
 
-def _is_closed_form(one: Contender) -> bool:
-    return not RunConfig(data="", operator=one.operator).is_trained
+def _is_network(one: Contender) -> bool:
+    return RunConfig(data="", operator=one.operator).is_trained
 
 
 def _cell(problem: str, one: Contender | str, num_train: int, num_points: int) -> Cell:

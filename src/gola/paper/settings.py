@@ -44,7 +44,7 @@ def seeds_and_training(store: Store) -> Table:
 def _row(store: Store, one: Contender) -> list[str]:
     seeds = f"{len(store.budget.seeds_of(one))}"
     if not RunConfig(data="", operator=one.operator).is_trained:
-        return [one.title, seeds, "closed form", "–", "–", "–"]
+        return [one.title, seeds, "decides by itself" if one.operator == "auto" else "closed form", "–", "–", "–"]
     training = store.budget.training_of(one.operator, "")
     length = f"{training.num_steps} steps" if training.num_epochs is None else f"{training.num_epochs} epochs"
     name = one.operator.partition("/")[0]

@@ -12,6 +12,7 @@ import numpy as np
 from gola.data.dataset import Dataset
 from gola.fitting import config_for, fit
 from gola.operators import OPERATORS
+from gola.operators.closed_form import ClosedForm
 from gola.runs.fingerprints import fingerprint_of
 from gola.surrogate import Surrogate
 from gola.training import TrainingConfig
@@ -37,7 +38,7 @@ class RunConfig:
     """
 
     data: str
-    operator: str = "gola"
+    operator: str = "auto"
     settings: Mapping[str, Any] = field(default_factory=dict)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     num_train: int | None = None
@@ -123,6 +124,12 @@ class RunConfig:
         """Whether the operator is a network, which is trained as :attr:`training` says."""
         kind = OPERATORS.get(self.operator.partition("/")[0])
         return kind is None or kind.trained
+
+    @property
+    def takes_steps(self) -> bool:
+        """Whether networks are trained, which takes long and leaves a state to go on from; closed forms are not."""
+        kind = OPERATORS.get(self.operator.partition("/")[0])
+        return kind is None or not issubclass(kind, ClosedForm)
 
     @property
     def label(self) -> str:

@@ -151,7 +151,7 @@ def _with_checkpoints(
     on_step: Callable[[RunConfig, Progress], object] = lambda _run, _progress: None,
 ) -> Outcome:
     """Do a run, from its last checkpoint where there is one."""
-    if checkpoints is None or not run.is_trained:
+    if checkpoints is None or not run.takes_steps:
         return attempt(run)
     checkpoints.mkdir(parents=True, exist_ok=True)
     session = Session(folder=checkpoints, resume=True, on_progress=lambda progress: on_step(run, progress))

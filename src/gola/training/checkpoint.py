@@ -14,8 +14,11 @@ _FILE = "checkpoint.pt"
 
 
 def discard_checkpoint(folder: Path) -> None:
-    """Remove the state of a training from a folder, once its result is saved."""
+    """Remove the state of a training, or of several in folders of their own, once the result is saved."""
     (folder / _FILE).unlink(missing_ok=True)
+    for path in folder.glob(f"*/{_FILE}"):
+        path.unlink()
+        path.parent.rmdir()
 
 
 @dataclass(kw_only=True, eq=False)
