@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from gola.choosing import choose
+from gola.choosing.choice import _Trial
 from gola.data.scaling import Scaling
 from gola.metrics import relative_l2
 from gola.operators import Auto, AutoConfig
@@ -135,3 +138,25 @@ def test_an_operator_without_its_spectra_says_so():
     assert isinstance(auto, Auto)
     with pytest.raises(ValueError, match="needs spectra"):
         auto(cloud)
+
+
+def test_networks_see_reciprocals_where_the_kernel_prefers_them(monkeypatch):
+    samples = [replace(one, inputs=np.exp(one.inputs)) for one in small_data(num_samples=6, num_points=60)]
+    monkeypatch.setattr("gola.operators.closed_form.kernel.transforms", lambda _: ("reciprocal",))
+    config = replace(QUICK, members=("kernel", "spectral"), law=0.0)
+    monkeypatch.setattr("gola.choosing.choice._FAR_BEHIND", np.inf)
+    monkeypatch.setattr("gola.choosing.choice._LEAST_GAIN", -np.inf)
+    scaling = Scaling.fit(samples, normalised=False)
+    trial = _Trial(config=config, samples=samples, scaling=scaling, seed=0, session=Session())
+    trial.add_closed_form("kernel", trial.auto.closed_forms["kernel"])
+    trial.add_networks()
+    np.testing.assert_allclose(trial.seen[0].inputs, 1.0 / samples[0].inputs)
+
+    kept = Auto(replace(config, members=("spectral",)))
+    kept.networks = trial.auto.networks
+    kept.set_units(trial.network_scaling.inputs, scaling.targets, trial.reciprocal)
+    cloud = kept.prepare(scaling.cloud(samples[0].points, samples[0].inputs, torch.float64))
+    seen = trial.network_scaling.cloud(samples[0].points, trial.seen[0].inputs)
+    torch.testing.assert_close(kept._normalised(cloud).values, seen.values)
+    with pytest.raises(ValueError, match="takes reciprocals of input channels"):
+        kept(replace(cloud, values=-cloud.values))

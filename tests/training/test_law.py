@@ -114,6 +114,11 @@ def test_mixtures_keep_mean_and_spread_of_the_inputs():
     assert mixed.std(dim=0).mean().item() == pytest.approx(given.std(dim=0).mean().item(), rel=0.25)
 
 
+def test_samples_of_different_sizes_are_mixed():
+    clouds = [labelled(seed, num_points)[0] for seed, num_points in enumerate((60, 90, 200))]
+    assert [cloud.num_points for cloud in mixtures(clouds, count=4, seed=0)] == [60, 90, 200, 60]
+
+
 def test_inputs_on_different_domains_cannot_be_mixed():
     small, large = (Cloud.of(side * torch.rand(50, 2), torch.rand(50, 1)) for side in (0.5, 1.0))
     with pytest.raises(ValueError, match="needs samples that share their domain"):
@@ -138,6 +143,14 @@ def test_a_training_with_a_law_resumes_exactly(tmp_path):
         weights(Session(folder=tmp_path, checkpoint_seconds=0.0, on_progress=die))
     resumed, whole = weights(Session(folder=tmp_path, resume=True)), weights(Session())
     assert all(torch.equal(resumed[name], whole[name]) for name in whole)
+
+
+def test_there_are_fewer_other_inputs_where_they_are_large(monkeypatch):
+    samples = [(prepared(cloud), u) for cloud, u in map(labelled, range(3))]
+    operator = Spectral(SMALL)
+    assert len(LawLesson.prepared(samples, operator, weight=1.0, seed=0).clouds) == 21
+    monkeypatch.setattr("gola.training.law._MOST_NUMBERS", 10 * Slopes.on(samples[0][0]).num_numbers)
+    assert len(LawLesson.prepared(samples, operator, weight=1.0, seed=0).clouds) == 10
 
 
 def test_a_law_changes_what_is_learned_and_not_how_errors_are_counted():

@@ -10,11 +10,13 @@ from jaxtyping import Float
 
 from gola.choosing.blend import best_weights, blended_errors, errors_of, residual_products
 from gola.data.cloud import Cloud
+from gola.data.normaliser import Normaliser
 from gola.data.sample import Sample
 from gola.data.scaling import Scaling
 from gola.operators import Auto, AutoConfig, Spectral, SpectralConfig
 from gola.operators.auto import NETWORK
-from gola.operators.closed_form import ClosedForm
+from gola.operators.closed_form import ClosedForm, Kernel
+from gola.operators.closed_form.kernel import transformed
 from gola.training import Progress, Session, TrainingConfig, train
 
 # With these the spectral operator was measured; a schedule this steep suits it and few others.
@@ -97,12 +99,14 @@ class _Trial:
     left_out: dict[str, Predictions] = field(default_factory=dict)
     given_up: str | None = None
     steps_done: int = 0
+    seen: list[Sample] = field(init=False)
+    network_scaling: Scaling = field(init=False)
 
     def __post_init__(self) -> None:
         count = min(self.config.num_networks, len(self.samples))
         torch.manual_seed(self.seed)
         self.auto = Auto(replace(self.config, num_networks=count))
-        self.auto.set_units(self.scaling.inputs, self.scaling.targets)
+        self.reciprocal = torch.zeros(self.config.num_inputs, dtype=torch.bool)
         self.parts = np.array_split(np.random.default_rng(self.seed).permutation(len(self.samples)), count)
         self.scale = np.array(self.scaling.targets.scale)
 
@@ -114,9 +118,14 @@ class _Trial:
         operator.fit(cloud, targets)
         found = torch.split(operator.leave_one_out(), cloud.sizes)
         self.left_out[name] = {row: values.numpy() for row, values in enumerate(found)}
+        if isinstance(operator, Kernel) and operator.kernel.transform == "reciprocal":
+            self.reciprocal = operator.positive
 
     def add_networks(self) -> None:
         """Train the ensemble, if the first network is worth it."""
+        self.seen = [self._seen(sample) for sample in self.samples]
+        normaliser = Normaliser.fit(sample.inputs for sample in self.seen)
+        self.network_scaling = replace(self.scaling, inputs=normaliser, normalised=True)
         _, found = self._trained(0, "probe", num_steps=math.ceil(_PROBE * self.config.num_steps))
         if self._is_far_behind(found):
             self._give_up(found)
@@ -170,7 +179,7 @@ class _Trial:
         )
         if NETWORK in choice.members:
             auto.networks = fitted.networks
-        auto.set_units(self.scaling.inputs, self.scaling.targets)
+            auto.set_units(self.network_scaling.inputs, self.scaling.targets, self.reciprocal)
         auto.weights = torch.tensor(choice.weights, dtype=torch.float64)
         return auto
 
@@ -182,8 +191,8 @@ class _Trial:
         network = Spectral(self._network_config())
         num_steps = num_steps or self.config.num_steps
         held_out = self.parts[part].tolist()
-        learned = [sample for row, sample in enumerate(self.samples) if row not in held_out]
-        scaling = replace(self.scaling, normalised=True)
+        learned = [sample for row, sample in enumerate(self.seen) if row not in held_out]
+        scaling = self.network_scaling
         training = replace(_NETWORK_TRAINING, num_steps=num_steps, law=law)
         train(
             network, learned, scaling, training, seed=self.seed + part, session=self._session(name),
@@ -193,10 +202,15 @@ class _Trial:
         predictions = {}
         with torch.no_grad():
             for row in held_out:
-                sample = self.samples[row]
+                sample = self.seen[row]
                 cloud = network.eval().prepare(scaling.cloud(sample.points, sample.inputs))
                 predictions[row] = scaling.decode(network(cloud).double()).numpy()
         return network, predictions
+
+    def _seen(self, sample: Sample) -> Sample:
+        """Return a sample as networks see it."""
+        inputs = transformed(torch.from_numpy(sample.inputs).double(), self.reciprocal, "reciprocal")
+        return replace(sample, inputs=inputs.numpy())
 
     def _session(self, name: str) -> Session:
         """Return a session that tells the progress of all networks together."""

@@ -23,8 +23,9 @@ from gola.training.other_inputs import other_inputs, spectrum_of
 
 _WIDTH = 64
 _NUM_STEPS, _BATCH, _LEARNING_RATE, _WEIGHT_DECAY = 2000, 1000, 3e-3, 1e-3
-# Inputs without a solution: more teach little more, and each takes megabytes.
-_NUM_UNLABELLED = 200
+# Inputs without a solution: more teach little more, and their functions at the points are kept, a gigabyte at most.
+_MOST_INPUTS, _FEWEST_INPUTS = 200, 8
+_MOST_NUMBERS = 2**28
 
 Labelled = tuple[Cloud, Float[Tensor, "point channel"]]
 
@@ -49,6 +50,11 @@ class Slopes:
         gradients = spectrum.basis.gradients(cloud.points.double().cpu().numpy())
         orders = [spectrum.functions, *torch.from_numpy(gradients).to(spectrum.functions)]
         return Slopes(analysis=spectrum.analysis, functions=torch.stack(orders))
+
+    @property
+    def num_numbers(self) -> int:
+        """How many numbers are kept."""
+        return self.analysis.numel() + self.functions.numel()
 
     def of(self, values: Float[Tensor, "point channel"]) -> Float[Tensor, "point feature"]:
         """Return value and slopes of every channel at every point."""
@@ -151,8 +157,10 @@ class LawLesson:
     @staticmethod
     def prepared(samples: Sequence[Labelled], operator: Operator, *, weight: float, seed: int) -> "LawLesson":
         """Learn the law from samples, and make other inputs from theirs."""
-        made = other_inputs([cloud for cloud, _ in samples], count=_NUM_UNLABELLED, seed=seed)
-        clouds = tuple(operator.prepare(cloud) for cloud in made)
+        known = [cloud for cloud, _ in samples]
+        size = Slopes.on(max(known, key=lambda cloud: cloud.num_points)).num_numbers
+        count = max(_FEWEST_INPUTS, min(_MOST_INPUTS, _MOST_NUMBERS // size))
+        clouds = tuple(operator.prepare(cloud) for cloud in other_inputs(known, count=count, seed=seed))
         return LawLesson(
             law=LocalLaw.learned(samples, seed=seed),
             weight=weight,

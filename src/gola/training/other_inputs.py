@@ -14,8 +14,10 @@ from gola.data.cloud import Cloud
 from gola.data.spectrum import Spectrum
 from gola.operators.spectral.projection import with_spectra
 
-# Largest wave number of the functions that inputs and solutions are fitted with, by dimension.
+# Largest wave number of the functions that inputs and solutions are fitted with, by dimension; and where that would be
+# more than a third as many functions as there are points, about so many points for each wave.
 _MODES = {1: 32, 2: 12, 3: 5}
+_POINTS_PER_WAVE = 7.0
 # Mirror images lie in the domain if they are as near to points as points are to each other: up to this factor, and but
 # for this share of them.
 _GAP_FACTOR = 2.0
@@ -69,7 +71,8 @@ def mixtures(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Cloud]:
     The weights :math:`(1 + 2 \cos(\varphi + 2 \pi k / 3)) / 3`, k = 0, 1, 2, have the sum and the sum of squares 1,
     whatever the angle: the mixture has the mean and the covariance of inputs that are drawn independently.
     """
-    spectra = [spectrum_of(cloud) for cloud in clouds]
+    fewest = min(cloud.num_points for cloud in clouds)
+    spectra = [spectrum_of(cloud, fewest) for cloud in clouds]
     if any(spectrum.basis is not spectra[0].basis for spectrum in spectra):
         raise ValueError(
             "A local law needs samples that share their domain: input functions of one are mixed at the points of"
@@ -88,8 +91,14 @@ def mixtures(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Cloud]:
     return mixed
 
 
-def spectrum_of(cloud: Cloud) -> Spectrum:
-    """Return the spectrum of a cloud of one sample: its own, or a new one."""
-    spectra = cloud.spectra or with_spectra(cloud, num_modes=_MODES[cloud.dim]).spectra
+def spectrum_of(cloud: Cloud, num_points: int | None = None) -> Spectrum:
+    """Return the spectrum of a cloud of one sample, fine enough for slopes, whatever its operator works with.
+
+    Args:
+        cloud: The cloud.
+        num_points: With as many functions as so many points can tell apart; by default its own.
+    """
+    fitting = round(((num_points or cloud.num_points) / _POINTS_PER_WAVE) ** (1.0 / cloud.dim))
+    spectra = with_spectra(cloud, num_modes=max(1, min(_MODES[cloud.dim], fitting))).spectra
     assert spectra is not None
     return spectra[0]

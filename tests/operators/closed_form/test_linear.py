@@ -1,9 +1,11 @@
+import pytest
 import torch
 
 from gola.data.cloud import Cloud
 from gola.operators.closed_form import LinearConfig
 from gola.operators.closed_form.linear import Linear
 from gola.operators.closed_form.linear_map import GreenPrior
+from gola.operators.closed_form.symmetry import Symmetries
 from gola.problems import make_problem
 from tests.operators.closed_form.examples import relative_error, scattered, small_operator, wave_samples
 
@@ -71,6 +73,84 @@ def test_a_local_operator_is_learned_from_fewer_samples_than_its_inputs_have_dim
     cloud, targets = local_samples(10, seed=1)
     # The mean of ten samples, or any other combination of them, says little about another one.
     assert relative_error(operator(cloud), targets, cloud.sizes) < 0.3
+
+
+def random_waves(number, frequency=4.0):
+    """A smooth random function, with a distribution that all symmetries of the square leave as it is."""
+    generator = torch.Generator().manual_seed(number)
+    waves = frequency * torch.randn(2, 20, generator=generator, dtype=torch.float64)
+    phases = 6.3 * torch.rand(20, generator=generator, dtype=torch.float64)
+    return lambda points: torch.cos(points @ waves + phases).mean(dim=1, keepdim=True)
+
+
+def scaled_samples(scale, count, seed=0):
+    """Solutions that are the input times a function of place."""
+    inputs = [random_waves(1000 * seed + number) for number in range(count)]
+    pairs = [(one, lambda points, one=one: scale(points) * one(points)) for one in inputs]
+    return scattered(pairs, sizes=[120] * count, seed=seed)
+
+
+def turned(points):
+    """A function that swapping the axes leaves as it is, and that turning the square by half changes the sign of."""
+    return points.sum(dim=1, keepdim=True) - 1.0
+
+
+def lopsided(points):
+    """A function without symmetries."""
+    return 1.0 + points[:, :1] + 3.0 * points[:, 1:] ** 2
+
+
+def fitted_to(scale, count=12):
+    operator = small_operator("linear", num_modes=100, num_wide_modes=60)
+    operator.fit(*scaled_samples(scale, count))
+    return operator
+
+
+@pytest.fixture(scope="module")
+def symmetric():
+    return fitted_to(turned)
+
+
+def test_symmetries_are_found_with_their_signs(symmetric):
+    found = {(one.axes, one.flips): one.input_sign * one.output_sign for one in symmetric.symmetries.elements}
+    both = (True, True)
+    assert found == {((0, 1), (False, False)): 1, ((1, 0), (False, False)): 1, ((0, 1), both): -1, ((1, 0), both): -1}
+
+
+def test_what_is_no_symmetry_is_not_taken_for_one():
+    operator = fitted_to(lopsided)
+    assert operator.choice["symmetries"] == []
+    assert len(operator.symmetries) == 1
+
+
+def test_symmetries_pay(symmetric, monkeypatch):
+    monkeypatch.setattr("gola.operators.closed_form.linear.choose_symmetries", lambda *_: Symmetries.none(2))
+    plain = fitted_to(turned)
+    cloud, targets = scaled_samples(turned, 10, seed=1)
+    error = relative_error(symmetric(cloud), targets, cloud.sizes)
+    assert error < 0.7 * relative_error(plain(cloud), targets, cloud.sizes)
+    assert symmetric.left_out_error < 0.7 * plain.left_out_error
+    assert len(symmetric.left_out) == len(plain.left_out)
+
+
+def test_symmetries_are_saved_with_the_state(symmetric):
+    other = Linear(symmetric.config)
+    other.load_state_dict(symmetric.state_dict())
+    assert other.symmetries == symmetric.symmetries
+    assert other.prior == symmetric.prior
+
+
+def test_an_operator_saved_before_there_were_symmetries_has_none(symmetric):
+    other = Linear(symmetric.config)
+    other.load_state_dict(symmetric.state_dict())
+    del other.choice["symmetries"]
+    assert len(other.symmetries) == 1
+
+
+def test_the_window_has_one_width_along_axes_that_are_swapped(symmetric):
+    assert isinstance(symmetric.prior, GreenPrior)
+    for component in symmetric.prior.components:
+        assert len(set(component.widths)) == 1
 
 
 def test_several_channels_in_any_units_go_in_and_come_out():

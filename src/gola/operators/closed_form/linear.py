@@ -1,6 +1,6 @@
 """The linear operator: ridge regression under a prior that knows how Green's functions look."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import ClassVar, NamedTuple, final
 
@@ -20,6 +20,8 @@ from gola.operators.closed_form.search import choose_green_prior, choose_spectra
 from gola.operators.closed_form.symmetry import Symmetries, Symmetry, whole_shells
 from gola.operators.operator import OperatorConfig
 
+_PriorSearch = Callable[[FunctionSpace, Tensor, Probes, Symmetries], GreenPrior | SpectralPrior]
+_PRIOR_SEARCHES: tuple[_PriorSearch, ...] = (choose_green_prior, choose_spectral_prior)
 # Symmetries have to pay: what differs by less differs by chance.
 _CLEARLY_BETTER = 0.97
 
@@ -139,7 +141,7 @@ class Linear(ClosedForm):
     ) -> "_Candidate":
         probes = Probes.of(self.solutions, symmetries.solutions(self.solutions, solutions), samples)
         tried = []
-        for choose_prior, (inputs, features) in zip((choose_green_prior, choose_spectral_prior), fitted, strict=True):
+        for choose_prior, (inputs, features) in zip(_PRIOR_SEARCHES, fitted, strict=True):
             prior = choose_prior(inputs.space, features, probes, symmetries)
             found = prior.fit(inputs.space, features, self.solutions, solutions, symmetries)
             error = error_at_the_data(self.solutions, found.left_out, samples)

@@ -110,9 +110,7 @@ class _AtNodes:
             left_out=torch.cat([part.left_out for part in parts]),
         )
 
-    def spread(
-        self, inputs: FunctionSpace, symmetries: Symmetries, images: Int[Tensor, "symmetry node"]
-    ) -> "_AtNodes":
+    def spread(self, inputs: FunctionSpace, symmetries: Symmetries, images: Int[Tensor, "symmetry node"]) -> "_AtNodes":
         """Return the regressions at all images of the nodes, with the left-out predictions of the samples themselves.
 
         The solution at g(x) is that of the copy by g at x.

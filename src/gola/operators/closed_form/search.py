@@ -30,6 +30,8 @@ _RATE = 10.0
 # For each probe and each prior there is a matrix of samples by samples; settings show with few of both.
 _SEARCH_PROBES = 32
 _SEARCH_SAMPLES = 50
+# Samples with their copies: settings chosen with fewer than are there to fit may fit them badly.
+_SEARCH_COPIES = 100
 _LEAST_SAMPLES = 10
 _PENALTIES = tuple(10.0**power for power in range(-10, 0))
 # Below this, rounding makes kernels indefinite.
@@ -58,7 +60,8 @@ def choose_green_prior(
 
     The probes are those of all copies by the symmetries.
     """
-    rows = spread(len(coefficients), at_most=max(_LEAST_SAMPLES, _SEARCH_SAMPLES // len(symmetries)))
+    at_most = max(_LEAST_SAMPLES, min(_SEARCH_SAMPLES, _SEARCH_COPIES // len(symmetries)))
+    rows = spread(len(coefficients), at_most)
     copies = symmetries.inputs(inputs, coefficients[rows])
     copied_rows = [copy * len(coefficients) + row for copy in range(len(symmetries)) for row in rows]
     search = _GreenSearch(
