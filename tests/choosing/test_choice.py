@@ -132,6 +132,10 @@ def test_bad_settings_are_told(settings, message):
         AutoConfig(**settings)
 
 
+def test_members_may_be_named_in_one_word():
+    assert AutoConfig(members="linear,kernel").members == ("linear", "kernel")
+
+
 def test_an_operator_without_its_spectra_says_so():
     (auto, _), samples = chosen(members=("spectral",))
     cloud = Scaling.fit(samples, normalised=False).cloud(samples[0].points, samples[0].inputs)

@@ -1,6 +1,5 @@
 """Several operators in one: closed forms and an ensemble of networks, weighed by how they do on samples left out."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
@@ -44,6 +43,9 @@ class AutoConfig(OperatorConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        # From JSON comes a list, and from the command line names with commas between them.
+        given: Any = self.members
+        object.__setattr__(self, "members", tuple(given.split(",") if isinstance(given, str) else given))
         self._require_positive("num_networks", "num_steps")
         if self.num_networks < 2:
             raise ValueError(f"num_networks must be at least 2, to leave samples out; got {self.num_networks}.")
@@ -53,15 +55,10 @@ class AutoConfig(OperatorConfig):
         if not self.members or not set(self.members) <= set(known):
             raise ValueError(f"members must be some of {', '.join(known)}; got {', '.join(self.members) or 'none'}.")
 
-    @classmethod
-    def from_dict(cls, settings: Mapping[str, Any]) -> "AutoConfig":
-        """Rebuild a config from what ``to_dict`` gave."""
-        return super().from_dict({name: tuple(v) if name == "members" else v for name, v in settings.items()})
-
 
 @final
 class Auto(Operator):
-    r"""A weighted sum of operators, chosen and weighed by :func:`gola.choosing.choose`.
+    r"""Closed forms and networks, weighed by how they do on samples left out: see :func:`gola.choosing.choose`.
 
     .. math:: u = \sum_m w_m u_m, \qquad w_m \ge 0, \quad \sum_m w_m = 1
 
