@@ -67,7 +67,7 @@ VARIANTS = {
         operator="spectral", settings=_MODES, training=replace(_NETWORK, weight_decay=1.0)
     ),
     "spectral, local law": Variant(operator="spectral", settings=_MODES, training=replace(_NETWORK, law=0.1)),
-    "five networks": Variant(operator="auto", settings={"members": ("spectral",)}),
+    "five networks": Variant(operator="auto", settings={"members": "spectral"}),
     "kernel": Variant(operator="kernel"),
     "linear": Variant(operator="linear"),
     "auto": Variant(operator="auto"),

@@ -31,7 +31,7 @@ from tests.operators.clouds import learnable, scattered_cloud
 
 # A config of each operator that is quick, with two input and three output channels.
 CONFIGS = {
-    "auto": AutoConfig(num_inputs=2, num_outputs=3, members=("linear", "spectral"), num_networks=2, num_modes=3),
+    "auto": AutoConfig(num_inputs=2, num_outputs=3, members="linear,spectral", num_networks=2, num_modes=3),
     "gola": GolaConfig(num_inputs=2, num_outputs=3, width=8, num_modes=6, num_heads=2, radius=0.3),
     # A kernel narrower than this can have nothing but dead ReLUs.
     "gkn": GknConfig(num_inputs=2, num_outputs=3, width=8, kernel_width=16, num_layers=2, radius=0.3),

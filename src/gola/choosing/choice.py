@@ -82,7 +82,7 @@ def choose(
     for name, closed_form in trial.auto.closed_forms.items():
         assert isinstance(closed_form, ClosedForm)
         trial.add_closed_form(name, closed_form)
-    if NETWORK in config.members:
+    if NETWORK in config.names:
         trial.add_networks()
     return trial.conclude()
 
@@ -173,7 +173,7 @@ class _Trial:
     def _kept(self, choice: Choice) -> Auto:
         """Return an operator with the chosen members only."""
         fitted = self.auto
-        auto = Auto(replace(fitted.config, members=choice.members))
+        auto = Auto(replace(fitted.config, members=",".join(choice.members)))
         auto.closed_forms = torch.nn.ModuleDict(
             {name: fitted.closed_forms[name] for name in choice.members if name != NETWORK}
         )

@@ -27,7 +27,8 @@ class AutoConfig(OperatorConfig):
     """Settings of the automatic choice.
 
     Attributes:
-        members: Names of the operators to choose from; of a fitted one, those that it predicts with.
+        members: Names of the operators to choose from, with commas between them; of a fitted one, those that it
+            predicts with.
         num_networks: Networks of the ensemble. The training samples are dealt into as many parts, and each network
             learns from all parts but one, by which it is judged.
         num_steps: Steps of the training of each network, of two samples each.
@@ -35,7 +36,7 @@ class AutoConfig(OperatorConfig):
         num_modes: Largest wave number of the networks; None for 32, 8 or 4 in one, two or three dimensions.
     """
 
-    members: tuple[str, ...] = (*_CLOSED_FORMS, NETWORK)
+    members: str = ",".join([*_CLOSED_FORMS, NETWORK])
     num_networks: int = 5
     num_steps: int = 2000
     law: float = 0.1
@@ -43,17 +44,19 @@ class AutoConfig(OperatorConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # From JSON comes a list, and from the command line names with commas between them.
-        given: Any = self.members
-        object.__setattr__(self, "members", tuple(given.split(",") if isinstance(given, str) else given))
         self._require_positive("num_networks", "num_steps")
         if self.num_networks < 2:
             raise ValueError(f"num_networks must be at least 2, to leave samples out; got {self.num_networks}.")
         if not self.law >= 0:
             raise ValueError(f"law must not be negative; got {self.law}.")
         known = [*_CLOSED_FORMS, NETWORK]
-        if not self.members or not set(self.members) <= set(known):
-            raise ValueError(f"members must be some of {', '.join(known)}; got {', '.join(self.members) or 'none'}.")
+        if not set(self.names) <= set(known):
+            raise ValueError(f"members must be some of {', '.join(known)}; got {self.members!r}.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the members one by one."""
+        return tuple(self.members.split(","))
 
 
 @final
@@ -89,15 +92,15 @@ class Auto(Operator):
         self.closed_forms = nn.ModuleDict(
             {name: kind(replace(kind.presets["default"], **facts)) for name, kind in _CLOSED_FORMS.items()}
         )
-        for name in set(_CLOSED_FORMS) - set(config.members):
+        for name in set(_CLOSED_FORMS) - set(config.names):
             del self.closed_forms[name]
-        count = config.num_networks if NETWORK in config.members else 0
+        count = config.num_networks if NETWORK in config.names else 0
         num_modes = config.num_modes or _NETWORK_MODES[config.dim]
         network = replace(Spectral.presets["default"], num_modes=num_modes, **facts)
         self.networks = nn.ModuleList(Spectral(network) for _ in range(count))
         self.needs = Spectral.needs if count else ()
         self.register_buffer("reciprocal", torch.zeros(config.num_inputs, dtype=torch.bool))
-        self.register_buffer("weights", torch.full((len(config.members),), 1.0 / len(config.members)).double())
+        self.register_buffer("weights", torch.full((len(config.names),), 1.0 / len(config.names)).double())
         for which, channels in (("input", config.num_inputs), ("target", config.num_outputs)):
             self.register_buffer(f"{which}_mean", torch.zeros(channels, dtype=torch.float64))
             self.register_buffer(f"{which}_scale", torch.ones(channels, dtype=torch.float64))
@@ -137,7 +140,7 @@ class Auto(Operator):
 
     def _sum(self, cloud: Cloud, predict: Any) -> Float[Tensor, "row channel"]:
         parts = []
-        for name in self.config.members:
+        for name in self.config.names:
             if name == NETWORK:
                 seen = self._normalised(cloud)
                 mean = torch.stack([predict(network, seen) for network in self.networks]).mean(dim=0)
@@ -147,7 +150,8 @@ class Auto(Operator):
         return torch.tensordot(self.weights, torch.stack(parts), dims=1).to(cloud.points.dtype)
 
     def _normalised(self, cloud: Cloud) -> Cloud:
-        if bool((cloud.values[:, self.reciprocal] <= 0.0).any()):
+        # On the meta device nothing has a value.
+        if not cloud.values.is_meta and bool((cloud.values[:, self.reciprocal] <= 0.0).any()):
             raise ValueError(
                 f"This {self.title} takes reciprocals of input channels that were positive in all training samples;"
                 " give it positive values there, or fit it to samples that are not."
