@@ -175,8 +175,8 @@ def test_several_channels_in_any_units_go_in_and_come_out():
 
 def test_it_works_in_one_and_three_dimensions():
     for dim, tolerance in ((1, 1e-2), (3, 0.1)):
-        operator = small_operator("linear", dim=dim, num_modes=150, num_wide_modes=80)
-        operator.fit(*wave_samples(34, num_points=200, dim=dim))
+        operator = small_operator("linear", dim=dim, num_modes=100, num_wide_modes=60)
+        operator.fit(*wave_samples(26, num_points=150, dim=dim))
         cloud, targets = wave_samples(4, num_points=200, dim=dim, seed=1)
         assert relative_error(operator(cloud), targets, cloud.sizes) < tolerance
 

@@ -12,6 +12,7 @@ each axis.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -139,8 +140,13 @@ def _cosines_along(space: FunctionSpace, fractions: Float[Tensor, " fraction"]) 
     return axis_cosines(space.angles(fractions), count) * amplitudes(torch.arange(count)).to(fractions)
 
 
+@cache
+def _quadrature() -> tuple[Float[np.ndarray, " place"], Float[np.ndarray, " place"]]:
+    return np.polynomial.legendre.leggauss(_NUM_QUADRATURE)
+
+
 def _gauss_legendre(like: Tensor) -> tuple[Float[Tensor, " fraction"], Float[Tensor, " fraction"]]:
-    places, weights = np.polynomial.legendre.leggauss(_NUM_QUADRATURE)
+    places, weights = _quadrature()
     return torch.from_numpy(0.5 * (places + 1.0)).to(like), torch.from_numpy(0.5 * weights).to(like)
 
 
