@@ -15,7 +15,7 @@ from gola.data.storage import replacing
 _STYLE = """
 :root { --ink: #1c2026; --soft: #5a6270; --line: #d9dde3; --tint: #f5f6f8; --mark: #1f5f99; }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 4rem; color: var(--ink); background: #fff;
+body { margin: 0 auto; max-width: 74rem; padding: 1.5rem 1rem 4rem; color: var(--ink); background: #fff;
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
 h1 { font-size: 1.8rem; line-height: 1.2; margin: .5rem 0 .3rem; }
 h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; padding-bottom: .25rem; border-bottom: 1px solid var(--line); }
