@@ -195,9 +195,14 @@ class _Trial:
         scaling = self.network_scaling
         training = replace(_NETWORK_TRAINING, num_steps=num_steps, law=law)
         train(
-            network, learned, scaling, training, seed=self.seed + part, session=self._session(name),
+            network,
+            learned,
+            scaling,
+            training,
+            seed=self.seed + part,
+            session=self._session(name),
             provenance={"part": part},
-        )  # fmt: skip
+        )
         self.steps_done += num_steps
         predictions = {}
         with torch.no_grad():

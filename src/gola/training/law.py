@@ -78,9 +78,12 @@ class LocalLaw(nn.Module):
         self.register_buffer("mean", torch.zeros(num_features))
         self.register_buffer("scale", torch.ones(num_features))
         self.network = nn.Sequential(
-            nn.Linear(num_features, _WIDTH), nn.GELU(), nn.Linear(_WIDTH, _WIDTH), nn.GELU(),
+            nn.Linear(num_features, _WIDTH),
+            nn.GELU(),
+            nn.Linear(_WIDTH, _WIDTH),
+            nn.GELU(),
             nn.Linear(_WIDTH, num_inputs),
-        )  # fmt: skip
+        )
 
     mean: Tensor
     scale: Tensor
@@ -108,9 +111,7 @@ class LocalLaw(nn.Module):
         # The initial weights of the operator should not depend on whether there is a law.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            law = LocalLaw(
-                dim=samples[0][0].dim, num_inputs=values.shape[1], num_outputs=samples[0][1].shape[1]
-            )  # fmt: skip
+            law = LocalLaw(dim=samples[0][0].dim, num_inputs=values.shape[1], num_outputs=samples[0][1].shape[1])
         law.mean, spread = features.mean(dim=0), features.std(dim=0)
         law.scale = torch.where(spread > 0, spread, 1.0)
         law._fit(features, values, np.random.default_rng([seed, len(samples)]))
