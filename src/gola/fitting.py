@@ -60,7 +60,7 @@ def fit(
     start = time.perf_counter()
     how: dict[str, Any] = {}
     if isinstance(config, AutoConfig):
-        made, choice = choose(config, list(data), scaling, seed=seed, session=session)
+        made, choice = choose(config, list(data), scaling, seed=seed, session=session, provenance={"data": fingerprint})
         scores = {"left_out_error": choice.error}
         how = {"choice": asdict(choice)}
     elif isinstance(made, ClosedForm):

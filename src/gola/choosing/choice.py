@@ -1,8 +1,9 @@
 """Choose among closed forms, an ensemble of networks and their blend, on the training samples alone."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -53,7 +54,13 @@ class Choice:
 
 
 def choose(
-    config: AutoConfig, samples: Sequence[Sample], scaling: Scaling, *, seed: int = 0, session: Session | None = None
+    config: AutoConfig,
+    samples: Sequence[Sample],
+    scaling: Scaling,
+    *,
+    seed: int = 0,
+    session: Session | None = None,
+    provenance: Mapping[str, Any] | None = None,
 ) -> tuple[Auto, Choice]:
     """Fit all candidates, and keep what predicts samples best that it was not fitted to.
 
@@ -69,6 +76,7 @@ def choose(
         scaling: In the units of the data, fitted to the samples.
         seed: Decides the parts and the initial weights of networks.
         session: How to run the trainings.
+        provenance: Further facts that states to resume from must agree with, for instance the fingerprint of the data.
     """
     if len(samples) < _FEWEST_SAMPLES:
         raise ValueError(
@@ -78,7 +86,14 @@ def choose(
     session = session or Session()
     if session.devices * session.num_nodes > 1:
         raise ValueError("The automatic choice trains on one device; name an operator, like 'gola', to use several.")
-    trial = _Trial(config=config, samples=samples, scaling=scaling, seed=seed, session=replace(session, loggers=()))
+    trial = _Trial(
+        config=config,
+        samples=samples,
+        scaling=scaling,
+        seed=seed,
+        session=replace(session, loggers=()),
+        provenance=provenance or {},
+    )
     for name, closed_form in trial.auto.closed_forms.items():
         assert isinstance(closed_form, ClosedForm)
         trial.add_closed_form(name, closed_form)
@@ -96,6 +111,7 @@ class _Trial:
     scaling: Scaling
     seed: int
     session: Session
+    provenance: Mapping[str, Any] = field(default_factory=dict)
     left_out: dict[str, Predictions] = field(default_factory=dict)
     given_up: str | None = None
     steps_done: int = 0
@@ -201,7 +217,7 @@ class _Trial:
             training,
             seed=self.seed + part,
             session=self._session(name),
-            provenance={"part": part},
+            provenance={**self.provenance, "part": part},
         )
         self.steps_done += num_steps
         predictions = {}

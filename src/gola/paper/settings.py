@@ -43,8 +43,9 @@ def seeds_and_training(store: Store) -> Table:
 
 def _row(store: Store, one: Contender) -> list[str]:
     seeds = f"{len(store.budget.seeds_of(one))}"
-    if not RunConfig(data="", operator=one.operator).is_trained:
-        return [one.title, seeds, "decides by itself" if one.operator == "auto" else "closed form", "–", "–", "–"]
+    run = RunConfig(data="", operator=one.operator)
+    if not run.is_trained:
+        return [one.title, seeds, "decides by itself" if run.takes_steps else "closed form", "–", "–", "–"]
     training = store.budget.training_of(one.operator, "")
     length = f"{training.num_steps} steps" if training.num_epochs is None else f"{training.num_epochs} epochs"
     name = one.operator.partition("/")[0]

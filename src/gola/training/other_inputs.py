@@ -1,6 +1,5 @@
 """Input functions like those of the training samples, made from them, whose solutions nobody knows."""
 
-import itertools
 import math
 from collections.abc import Sequence
 
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from gola.data.cloud import Cloud
 from gola.data.spectrum import Spectrum
+from gola.operators.closed_form.symmetry import Symmetry, candidates
 from gola.operators.spectral.projection import with_spectra
 
 # Largest wave number of the functions that inputs and solutions are fitted with, by dimension; and where that would be
@@ -45,23 +45,17 @@ def mirror_images(clouds: Sequence[Cloud]) -> list[Cloud]:
     lower, upper = points.min(axis=0), points.max(axis=0)
     tree, first = cKDTree(points), clouds[0].points.double().cpu().numpy()
     gap = np.quantile(cKDTree(first).query(first, k=[2])[0], 1.0 - _OUTLIERS)
+    # Points on a plane have no extent across it; any will do there.
+    sides = np.where(upper > lower, upper - lower, 1.0)
     images = []
-    dim = clouds[0].dim
-    for order, signs in itertools.product(itertools.permutations(range(dim)), itertools.product((1, -1), repeat=dim)):
-        axes = list(order)
-        is_identity = axes == sorted(axes) and min(signs) > 0
-        if is_identity or not np.allclose((upper - lower)[axes], upper - lower, rtol=0.05):
+    for symmetry in candidates(clouds[0].dim):
+        has_signs = (symmetry.input_sign, symmetry.output_sign) != (1, 1)
+        if has_signs or not np.allclose(sides[list(symmetry.axes)], sides, rtol=0.05):
             continue
-
-        def moved(
-            places: Float[Tensor, "point dim"], axes: list[int] = axes, signs: tuple[int, ...] = signs
-        ) -> Float[Tensor, "point dim"]:
-            centre = torch.from_numpy(0.5 * (lower + upper)).to(places)
-            return centre + torch.tensor(signs).to(places) * (places - centre)[:, axes]
-
-        distances, _ = tree.query(moved(clouds[0].points).double().cpu().numpy())
+        moved = [_moved(cloud.points, symmetry, lower, sides) for cloud in clouds]
+        distances, _ = tree.query(moved[0].double().cpu().numpy())
         if np.quantile(distances, 1.0 - _OUTLIERS) <= _GAP_FACTOR * gap:
-            images += [Cloud.of(moved(cloud.points), cloud.values) for cloud in clouds]
+            images += [Cloud.of(places, cloud.values) for places, cloud in zip(moved, clouds, strict=True)]
     return images
 
 
@@ -102,3 +96,13 @@ def spectrum_of(cloud: Cloud, num_points: int | None = None) -> Spectrum:
     spectra = with_spectra(cloud, num_modes=max(1, min(_MODES[cloud.dim], fitting))).spectra
     assert spectra is not None
     return spectra[0]
+
+
+def _moved(
+    points: Float[Tensor, "point dim"],
+    symmetry: Symmetry,
+    lower: Float[np.ndarray, " dim"],
+    sides: Float[np.ndarray, " dim"],
+) -> Float[Tensor, "point dim"]:
+    corner, lengths = torch.from_numpy(lower).to(points), torch.from_numpy(sides).to(points)
+    return corner + lengths * symmetry.images((points - corner) / lengths)
