@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 
 from gola.choosing.blend import best_weights, blended_errors, errors_of, residual_products
+from gola.choosing.networks import Course, Ensemble, Predictions
 from gola.data.cloud import Cloud
 from gola.data.normaliser import Normaliser
 from gola.data.sample import Sample
@@ -18,18 +19,13 @@ from gola.operators import Auto, AutoConfig, Spectral, SpectralConfig
 from gola.operators.auto import NETWORK
 from gola.operators.closed_form import ClosedForm, Kernel
 from gola.operators.closed_form.kernel import transformed
-from gola.training import Progress, Session, TrainingConfig, train
+from gola.training import Session
 
-# With these the spectral operator was measured; a schedule this steep suits it and few others.
-_NETWORK_TRAINING = TrainingConfig(batch_size=2, learning_rate=4e-3, validation_share=0.0, patience=None)
 # A network is given up if, trained for this share of the steps, its error is this many times that of a closed form,
 _PROBE, _FAR_BEHIND = 0.2, 3.0
 # or if, fully trained, it gains less than this share on the first part of the samples in a blend with closed forms.
 _LEAST_GAIN = 0.02
 _FEWEST_SAMPLES = 4
-
-Predictions = dict[int, Float[np.ndarray, "point channel"]]
-"""Of samples by number, by an operator that has not seen them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +87,7 @@ def choose(
         samples=samples,
         scaling=scaling,
         seed=seed,
-        session=replace(session, loggers=()),
+        session=session,
         provenance=provenance or {},
     )
     for name, closed_form in trial.auto.closed_forms.items():
@@ -114,7 +110,6 @@ class _Trial:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     left_out: dict[str, Predictions] = field(default_factory=dict)
     given_up: str | None = None
-    steps_done: int = 0
     seen: list[Sample] = field(init=False)
     network_scaling: Scaling = field(init=False)
 
@@ -142,24 +137,27 @@ class _Trial:
         self.seen = [self._seen(sample) for sample in self.samples]
         normaliser = Normaliser.fit(sample.inputs for sample in self.seen)
         self.network_scaling = replace(self.scaling, inputs=normaliser, normalised=True)
-        _, found = self._trained(0, "probe", num_steps=math.ceil(_PROBE * self.config.num_steps))
+        ensemble = self._ensemble()
+        num_steps = self.config.num_steps
+        ((_, found),) = ensemble.trained(Course(name="probe", part=0, num_steps=math.ceil(_PROBE * num_steps)))
         if self._is_far_behind(found):
             self._give_up(found)
             return
-        trials = {0.0: self._trained(0, "network-1")}
+        courses = [Course(name="network-1", part=0, num_steps=num_steps)]
         if self.config.law and self._share_domain():
-            trials[self.config.law] = self._trained(0, "network-1-with-law", law=self.config.law)
+            courses.append(replace(courses[0], name="network-1-with-law", law=self.config.law))
+        trials = dict(zip([course.law for course in courses], ensemble.trained(*courses), strict=True))
         law = min(trials, key=lambda weight: self._mean_error(trials[weight][1]))
-        networks, found = [trials[law][0]], dict(trials[law][1])
-        if not self._is_worth_it(found):
-            self._give_up(found)
+        if not self._is_worth_it(trials[law][1]):
+            self._give_up(trials[law][1])
             return
-        for number in range(1, len(self.parts)):
-            network, predictions = self._trained(number, f"network-{number + 1}", law=law)
-            networks.append(network)
-            found |= predictions
-        self.auto.networks = torch.nn.ModuleList(networks)
-        self.left_out[NETWORK] = found
+        others = [
+            Course(name=f"network-{part + 1}", part=part, num_steps=num_steps, law=law)
+            for part in range(1, len(self.parts))
+        ]
+        trained = [trials[law], *ensemble.trained(*others)]
+        self.auto.networks = torch.nn.ModuleList(network for network, _ in trained)
+        self.left_out[NETWORK] = {row: values for _, found in trained for row, values in found.items()}
 
     def conclude(self) -> tuple[Auto, Choice]:
         """Keep the best single candidate, or the blend of all if it is clearly better."""
@@ -199,52 +197,22 @@ class _Trial:
         auto.weights = torch.tensor(choice.weights, dtype=torch.float64)
         return auto
 
-    def _trained(
-        self, part: int, name: str, *, law: float = 0.0, num_steps: int | None = None
-    ) -> tuple[Spectral, Predictions]:
-        """Train a network without one part of the samples, and predict that part."""
-        torch.manual_seed(self.seed + part)  # those of one part differ in how they are trained, not in how they start
-        network = Spectral(self._network_config())
-        num_steps = num_steps or self.config.num_steps
-        held_out = self.parts[part].tolist()
-        learned = [sample for row, sample in enumerate(self.seen) if row not in held_out]
-        scaling = self.network_scaling
-        training = replace(_NETWORK_TRAINING, num_steps=num_steps, law=law)
-        train(
-            network,
-            learned,
-            scaling,
-            training,
-            seed=self.seed + part,
-            session=self._session(name),
-            provenance={**self.provenance, "part": part},
-        )
-        self.steps_done += num_steps
-        predictions = {}
-        with torch.no_grad():
-            for row in held_out:
-                sample = self.seen[row]
-                cloud = network.eval().prepare(scaling.cloud(sample.points, sample.inputs))
-                predictions[row] = scaling.decode(network(cloud).double()).numpy()
-        return network, predictions
-
     def _seen(self, sample: Sample) -> Sample:
         """Return a sample as networks see it."""
         inputs = transformed(torch.from_numpy(sample.inputs).double(), self.reciprocal, "reciprocal")
         return replace(sample, inputs=inputs.numpy())
 
-    def _session(self, name: str) -> Session:
-        """Return a session that tells the progress of all networks together."""
-        begun = self.steps_done
-        total = math.ceil(self.config.num_steps * (_PROBE + len(self.parts) + (self.config.law > 0)))
-
-        def on_progress(now: Progress) -> None:
-            self.session.on_progress(replace(now, step=begun + now.step, num_steps=max(total, begun + now.num_steps)))
-
-        folder = None if self.session.folder is None else self.session.folder / name
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-        return replace(self.session, folder=folder, on_progress=on_progress)
+    def _ensemble(self) -> Ensemble:
+        return Ensemble(
+            config=self._network_config(),
+            samples=self.seen,
+            scaling=self.network_scaling,
+            parts=self.parts,
+            seed=self.seed,
+            session=self.session,
+            provenance=self.provenance,
+            num_steps=math.ceil(self.config.num_steps * (_PROBE + len(self.parts) + (self.config.law > 0))),
+        )
 
     def _network_config(self) -> SpectralConfig:
         network = self.auto.networks[0]

@@ -8,6 +8,7 @@ predicts for them must obey the law. (Learning such a law to use inputs without 
 """
 
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
@@ -19,13 +20,14 @@ from torch import Tensor, nn
 
 from gola.data.cloud import Cloud
 from gola.operators.operator import Operator
-from gola.training.other_inputs import other_inputs, spectrum_of
+from gola.training.other_inputs import fine_spectrum, other_inputs
 
 _WIDTH = 64
 _NUM_STEPS, _BATCH, _LEARNING_RATE, _WEIGHT_DECAY = 2000, 1000, 3e-3, 1e-3
 # Inputs without a solution: more teach little more, and their functions at the points are kept, a gigabyte at most.
 _MOST_INPUTS, _FEWEST_INPUTS = 200, 8
 _MOST_NUMBERS = 2**28
+_DRAWING = threading.Lock()
 
 Labelled = tuple[Cloud, Float[Tensor, "point channel"]]
 
@@ -46,7 +48,7 @@ class Slopes:
     @staticmethod
     def on(cloud: Cloud) -> "Slopes":
         """Prepare a cloud of one sample."""
-        spectrum = spectrum_of(cloud)
+        spectrum = fine_spectrum(cloud)
         gradients = spectrum.basis.gradients(cloud.points.double().cpu().numpy())
         orders = [spectrum.functions, *torch.from_numpy(gradients).to(spectrum.functions)]
         return Slopes(analysis=spectrum.analysis, functions=torch.stack(orders))
@@ -108,8 +110,9 @@ class LocalLaw(nn.Module):
         """
         features = torch.cat([law_features(solution, cloud, Slopes.on(cloud)) for cloud, solution in samples])
         values = torch.cat([cloud.values for cloud, _ in samples])
-        # The initial weights of the operator should not depend on whether there is a law.
-        with torch.random.fork_rng(devices=[]):
+        # The initial weights of the operator should not depend on whether there is a law, nor those of a law on what
+        # another thread draws.
+        with _DRAWING, torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             law = LocalLaw(dim=samples[0][0].dim, num_inputs=values.shape[1], num_outputs=samples[0][1].shape[1])
         law.mean, spread = features.mean(dim=0), features.std(dim=0)

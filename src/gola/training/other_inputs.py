@@ -12,12 +12,14 @@ from torch import Tensor
 from gola.data.cloud import Cloud
 from gola.data.spectrum import Spectrum
 from gola.operators.closed_form.symmetry import Symmetry, candidates
+from gola.operators.spectral.basis import box_basis
 from gola.operators.spectral.projection import with_spectra
 
 # Largest wave number of the functions that inputs and solutions are fitted with, by dimension; and where that would be
 # more than a third as many functions as there are points, about so many points for each wave.
 _MODES = {1: 32, 2: 12, 3: 5}
 _POINTS_PER_WAVE = 7.0
+_PADDING = 2.0
 # Mirror images lie in the domain if they are as near to points as points are to each other: up to this factor, and but
 # for this share of them.
 _GAP_FACTOR = 2.0
@@ -66,7 +68,7 @@ def mixtures(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Cloud]:
     whatever the angle: the mixture has the mean and the covariance of inputs that are drawn independently.
     """
     fewest = min(cloud.num_points for cloud in clouds)
-    spectra = [spectrum_of(cloud, fewest) for cloud in clouds]
+    spectra = [fine_spectrum(cloud, fewest) for cloud in clouds]
     if any(spectrum.basis is not spectra[0].basis for spectrum in spectra):
         raise ValueError(
             "A local law needs samples that share their domain: input functions of one are mixed at the points of"
@@ -85,15 +87,19 @@ def mixtures(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Cloud]:
     return mixed
 
 
-def spectrum_of(cloud: Cloud, num_points: int | None = None) -> Spectrum:
-    """Return the spectrum of a cloud of one sample, fine enough for slopes, whatever its operator works with.
+def fine_spectrum(cloud: Cloud, num_points: int | None = None) -> Spectrum:
+    """Return the spectrum of a cloud of one sample with enough functions for slopes: its own, if it has those.
 
     Args:
         cloud: The cloud.
         num_points: With as many functions as so many points can tell apart; by default its own.
     """
     fitting = round(((num_points or cloud.num_points) / _POINTS_PER_WAVE) ** (1.0 / cloud.dim))
-    spectra = with_spectra(cloud, num_modes=max(1, min(_MODES[cloud.dim], fitting))).spectra
+    num_modes = max(1, min(_MODES[cloud.dim], fitting))
+    basis = box_basis(cloud.points.double().cpu().numpy(), num_modes=num_modes, padding=_PADDING)
+    if cloud.spectra is not None and cloud.spectra[0].basis is basis:
+        return cloud.spectra[0]
+    spectra = with_spectra(cloud, num_modes=num_modes, padding=_PADDING).spectra
     assert spectra is not None
     return spectra[0]
 

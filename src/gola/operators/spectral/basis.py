@@ -1,10 +1,12 @@
 """Functions that are orthonormal on a domain, made of waves on a larger box."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int
+from torch import Tensor
 
 from gola.geometry import Box, Domain
 from gola.operators.spectral.transforms import domain_transform
@@ -39,6 +41,7 @@ class DomainBasis:
     sides: tuple[float, ...]
     coefficients: Float[np.ndarray, "wave function"]
     integrals: Float[np.ndarray, "wave function"]
+    _waves: dict[torch.dtype, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
     def on(domain: Domain, *, num_modes: int, padding: float) -> "DomainBasis":
@@ -66,6 +69,12 @@ class DomainBasis:
     def gradients(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "dim point function"]:
         """Evaluate the derivatives of every function along every axis at every point."""
         return wave_gradients(points.astype(np.float64), self.numbers, self.sides) @ self.coefficients
+
+    def waves(self, dtype: torch.dtype) -> Float[Tensor, "wave function"]:
+        """Return T as a tensor, the same one for all samples that share the basis."""
+        if dtype not in self._waves:
+            self._waves[dtype] = torch.from_numpy(self.integrals).to(dtype)
+        return self._waves[dtype]
 
     @cached_property
     def roughness(self) -> Float[np.ndarray, "function function"]:

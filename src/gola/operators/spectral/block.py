@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu
 
 from gola.data.cloud import Cloud
-from gola.data.spectrum import Spectrum
+from gola.data.spectrum import Spectrum, by_basis
 from gola.operators.attention_message_passing import AttentionMessagePassing
 from gola.operators.message_passing import MessagePassing
 
@@ -43,13 +43,22 @@ class SpectralMixing(nn.Module):
         self, features: Float[Tensor, "point width"], spectra: Sequence[Spectrum], sizes: list[int]
     ) -> Float[Tensor, "point width"]:
         """Update the features of every sample by its own waves."""
-        parts = zip(torch.split(features, sizes), spectra, strict=True)
-        return torch.cat([spectrum.functions @ self._filtered(rows, spectrum) for rows, spectrum in parts])
+        parts = list(torch.split(features, sizes))
+        for rows in by_basis(spectra):
+            coefficients = torch.stack([spectra[row].analysis @ parts[row] for row in rows], dim=1)
+            filtered = self._filtered(coefficients, spectra[rows[0]].waves)
+            for row, own in zip(rows, filtered.unbind(dim=1), strict=True):
+                parts[row] = spectra[row].functions @ own
+        return torch.cat(parts)
 
-    def _filtered(self, features: Float[Tensor, "point width"], spectrum: Spectrum) -> Float[Tensor, "function width"]:
-        cosines, sines = (spectrum.waves @ (spectrum.analysis @ features)).chunk(2)
-        turned = torch.cat([cosines * self.real - sines * self.imaginary, sines * self.real + cosines * self.imaginary])
-        return self.mix(spectrum.waves.mT @ turned)
+    def _filtered(
+        self, coefficients: Float[Tensor, "function sample width"], waves: Float[Tensor, "wave function"]
+    ) -> Float[Tensor, "function sample width"]:
+        num_samples = coefficients.shape[1]
+        cosines, sines = (waves @ coefficients.flatten(1)).unflatten(1, (num_samples, -1)).chunk(2)
+        real, imaginary = self.real[:, None], self.imaginary[:, None]
+        turned = torch.cat([cosines * real - sines * imaginary, sines * real + cosines * imaginary])
+        return self.mix((waves.mT @ turned.flatten(1)).unflatten(1, (num_samples, -1)))
 
 
 @final

@@ -62,7 +62,7 @@ def spectrum_of(
     return Spectrum(
         functions=torch.from_numpy(functions).to(dtype),
         analysis=torch.from_numpy(analysis).to(dtype),
-        waves=torch.from_numpy(basis.integrals).to(dtype),
+        waves=basis.waves(dtype),
         basis=basis,
     )
 

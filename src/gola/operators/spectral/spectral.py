@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gola.data.cloud import Cloud
+from gola.data.spectrum import by_basis
 from gola.operators.operator import GraphConfig, Operator, OperatorConfig, Structure
 from gola.operators.queries import Queries, with_queries
 from gola.operators.spectral.block import LocalMixing, SpectralBlock
@@ -123,8 +124,14 @@ class Spectral(Operator):
 
     def _background(self, cloud: Cloud) -> Float[Tensor, "point width"]:
         """A learned function of the place, the same in all samples: boundaries and the like."""
-        assert cloud.spectra is not None
-        return torch.cat([spectrum.functions @ (spectrum.waves.mT @ self.background) for spectrum in cloud.spectra])
+        spectra = cloud.spectra
+        assert spectra is not None
+        values = [self.background] * len(spectra)
+        for rows in by_basis(spectra):
+            coefficients = spectra[rows[0]].waves.mT @ self.background
+            for row in rows:
+                values[row] = spectra[row].functions @ coefficients
+        return torch.cat(values)
 
     def _check(self, cloud: Cloud) -> None:
         super()._check(cloud)

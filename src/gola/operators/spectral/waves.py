@@ -9,7 +9,7 @@ orthonormal for the mean over the box.
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, reduce
 
 import numpy as np
 from jaxtyping import Complex, Float, Int
@@ -37,10 +37,18 @@ def amplitudes(numbers: Int[np.ndarray, "mode dim"]) -> Float[np.ndarray, " mode
 def evaluate_waves(
     points: Float[np.ndarray, "point dim"], numbers: Int[np.ndarray, "mode dim"], sides: Sequence[float]
 ) -> Float[np.ndarray, "point wave"]:
-    """Evaluate every wave at every point."""
-    phases = 2.0 * np.pi * (points / np.array(sides)) @ numbers.T
-    scale = amplitudes(numbers)
-    return np.concatenate([scale * np.cos(phases), scale * np.sin(phases)], axis=1)
+    r"""Evaluate every wave at every point.
+
+    By :math:`e^{i \langle \omega_k, x \rangle} = \prod_a e^{i \omega_{k_a} x_a}` a few sines and cosines along each
+    axis are enough, instead of one for every point and wave.
+    """
+    largest = int(np.abs(numbers).max(initial=0))
+    angles = 2.0 * np.pi * points / np.array(sides)
+    along_axes = np.exp(1j * angles[:, :, None] * np.arange(-largest, largest + 1))
+    waves = amplitudes(numbers) * reduce(
+        np.multiply, [along_axes[:, axis, numbers[:, axis] + largest] for axis in range(numbers.shape[1])]
+    )
+    return np.concatenate([waves.real, waves.imag], axis=1)
 
 
 def wave_gradients(

@@ -1,0 +1,145 @@
+"""Networks of an ensemble, trained side by side, each without one part of the samples."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from gola.data.sample import Sample
+from gola.data.scaling import Scaling
+from gola.operators import Spectral, SpectralConfig
+from gola.training import Progress, Session, TrainingConfig, train
+
+# With these the spectral operator was measured; a schedule this steep suits it and few others.
+_TRAINING = TrainingConfig(batch_size=2, learning_rate=4e-3, validation_share=0.0, patience=None)
+
+Predictions = dict[int, Float[np.ndarray, "point channel"]]
+"""Of samples by number, by an operator that has not seen them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """How one network is trained.
+
+    Attributes:
+        name: Of the folder of its states.
+        part: The part of the samples that it does not learn from.
+        num_steps: Steps of the training.
+        law: Weight of the local law.
+    """
+
+    name: str
+    part: int
+    num_steps: int
+    law: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ensemble:
+    """Networks of one kind and the samples that they learn from.
+
+    Attributes:
+        config: Of every network.
+        samples: As networks see them.
+        scaling: Fitted to these.
+        parts: Numbers of the samples of each part.
+        seed: Decides the initial weights, and the order of samples.
+        session: How to run the trainings.
+        provenance: Further facts that states to resume from must agree with.
+        num_steps: Steps of all courses that may come, for telling how far it is.
+    """
+
+    config: SpectralConfig
+    samples: Sequence[Sample]
+    scaling: Scaling
+    parts: Sequence[Int[np.ndarray, " _"]]
+    seed: int
+    session: Session
+    provenance: Mapping[str, Any]
+    num_steps: int
+    _steps: dict[str, int] = field(default_factory=dict, init=False)
+    _telling: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def trained(self, *courses: Course) -> list[tuple[Spectral, Predictions]]:
+        """Train networks, and let each predict the part of the samples that it did not learn from.
+
+        Networks this small gain little from a second core, so each gets its own. If one fails or is interrupted, all
+        keep their state and end.
+        """
+        networks = [self._initial(course) for course in courses]
+        stop = threading.Event()
+        with _shared_cores(len(courses), self.session) as workers, ThreadPoolExecutor(workers) as pool:
+            pairs = zip(courses, networks, strict=True)
+            futures = [pool.submit(self._train, course, network, stop) for course, network in pairs]
+            try:
+                done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+            except BaseException:
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return [(network, future.result()) for network, future in zip(networks, futures, strict=True)]
+
+    def _initial(self, course: Course) -> Spectral:
+        # Networks without the same part differ in how they are trained, not in how they start.
+        torch.manual_seed(self.seed + course.part)
+        return Spectral(self.config)
+
+    def _train(self, course: Course, network: Spectral, stop: threading.Event) -> Predictions:
+        held_out = self.parts[course.part].tolist()
+        train(
+            network,
+            [sample for row, sample in enumerate(self.samples) if row not in held_out],
+            self.scaling,
+            replace(_TRAINING, num_steps=course.num_steps, law=course.law),
+            seed=self.seed + course.part,
+            session=self._session(course, stop),
+            provenance={**self.provenance, "part": course.part},
+        )
+        network.eval()
+        with torch.no_grad():
+            return {row: self._predicted(network, self.samples[row]) for row in held_out}
+
+    def _predicted(self, network: Spectral, sample: Sample) -> Float[np.ndarray, "point channel"]:
+        cloud = network.prepare(self.scaling.cloud(sample.points, sample.inputs))
+        return self.scaling.decode(network(cloud).double()).numpy()
+
+    def _session(self, course: Course, stop: threading.Event) -> Session:
+        """Return a session that tells the progress of all networks together."""
+
+        def on_progress(now: Progress) -> None:
+            with self._telling:
+                self._steps[course.name] = now.step
+                done = sum(self._steps.values())
+                self.session.on_progress(replace(now, step=done, num_steps=max(self.num_steps, done)))
+
+        folder = None if self.session.folder is None else self.session.folder / course.name
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        return replace(
+            self.session,
+            folder=folder,
+            loggers=(),
+            on_progress=on_progress,
+            stop=lambda: stop.is_set() or self.session.stop(),
+        )
+
+
+@contextmanager
+def _shared_cores(most: int, session: Session) -> Iterator[int]:
+    """Deal out PyTorch's threads to at most so many trainings at once, and give back to how many."""
+    num_threads = torch.get_num_threads()
+    on_cpu = session.accelerator == "cpu" or not torch.cuda.is_available()
+    workers = min(most, num_threads) if on_cpu else 1
+    torch.set_num_threads(num_threads // workers)
+    try:
+        yield workers
+    finally:
+        torch.set_num_threads(num_threads)
