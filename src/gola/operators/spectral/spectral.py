@@ -126,7 +126,7 @@ class Spectral(Operator):
         """A learned function of the place, the same in all samples: boundaries and the like."""
         spectra = cloud.spectra
         assert spectra is not None
-        values = [self.background] * len(spectra)
+        values: list[Tensor] = [self.background] * len(spectra)
         for rows in by_basis(spectra):
             coefficients = spectra[rows[0]].waves.mT @ self.background
             for row in rows:
