@@ -87,6 +87,13 @@ def test_time_is_estimated_from_similar_runs():
     assert 50.0 < larger < 500.0
 
 
+def test_runs_on_the_same_data_tell_more_about_time_than_others():
+    slow, fast = (replace(run(), data=f"{name}.h5") for name in ("slow", "fast"))
+    costs = Costs.of([made_result(slow, 0.1, seconds=500.0), *[made_result(fast, 0.1, seconds=5.0)] * 3])
+    assert costs.seconds(replace(slow, num_train=slow.num_train + 1)) > 400.0
+    assert costs.seconds(replace(slow, data="new.h5")) == pytest.approx(5.0)
+
+
 def test_without_similar_runs_time_grows_with_samples_points_and_epochs():
     usual = run(cell=replace(CELL, operator="gkn"))
     seconds = Costs().seconds

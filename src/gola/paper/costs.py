@@ -42,33 +42,46 @@ class Costs:
     """Estimates of time.
 
     The calibration says how time grows with samples, points and epochs; the most similar runs of the same operator that
-    were really done say how far off it is on this machine. Expect a factor of two either way.
+    were really done, on the same data if there are any, say how far off it is on this machine. Expect a factor of two
+    either way.
 
     Attributes:
-        known: Calibrated seconds of runs that were done, and how many times as long they took, by kind of run.
+        known: Runs that were done, by kind.
     """
 
-    known: Mapping[Kind, Sequence[tuple[float, float]]] = field(default_factory=dict)
+    known: Mapping[Kind, Sequence["_Done"]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Iterable[RunResult]) -> "Costs":
         """Learn from the times of results."""
-        known: dict[Kind, list[tuple[float, float]]] = {}
+        known: dict[Kind, list[_Done]] = {}
         for result in results:
             model = _calibrated(result.run)
-            known.setdefault(_kind(result.run), []).append((model, result.seconds / model))
+            done = _Done(data=result.run.data, model=model, factor=result.seconds / model)
+            known.setdefault(_kind(result.run), []).append(done)
         return cls(known)
 
     def seconds(self, run: RunConfig) -> float:
         """Estimate the time that a run takes on one core."""
         model = _calibrated(run)
         alike = self.known.get(_kind(run), ())
-        nearest = heapq.nsmallest(_NUM_SIMILAR, alike, key=lambda other: abs(math.log(other[0] / model)))
-        return model * statistics.median(factor for _, factor in nearest) if nearest else model
+        # What an operator does may depend on the data: the automatic choice trains networks where they help.
+        alike = [other for other in alike if other.data == run.data] or alike
+        nearest = heapq.nsmallest(_NUM_SIMILAR, alike, key=lambda other: abs(math.log(other.model / model)))
+        return model * statistics.median(other.factor for other in nearest) if nearest else model
 
     def total(self, runs: Iterable[RunConfig]) -> float:
         """Estimate the time that runs take one after the other."""
         return sum(self.seconds(run) for run in runs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Done:
+    """A run that was done: its data, the calibrated seconds, and how many times as long it took."""
+
+    data: str
+    model: float
+    factor: float
 
 
 def time_text(seconds: float) -> str:
