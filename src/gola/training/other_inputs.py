@@ -17,7 +17,7 @@ from gola.operators.spectral.projection import with_spectra
 
 # Largest wave number of the functions that inputs and solutions are fitted with, by dimension; and where that would be
 # more than a third as many functions as there are points, about so many points for each wave.
-_MODES = {1: 32, 2: 12, 3: 5}
+_MODES = {1: 32, 2: 8, 3: 4}
 _POINTS_PER_WAVE = 7.0
 _PADDING = 2.0
 # Mirror images lie in the domain if they are as near to points as points are to each other: up to this factor, and but
