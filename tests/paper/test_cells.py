@@ -119,3 +119,9 @@ def test_fno_is_trained_as_published():
             training = run(cell).training
             lengths[cell.problem] = (training.num_epochs, training.batch_size)
     assert lengths == {**dict.fromkeys(PROBLEMS, (150, 10)), "advection": (300, 10)}
+
+
+def test_steps_at_many_points_take_fewer_samples():
+    batches = {cell.num_points: run(cell).training.batch_size for cell in cells("capacity") if cell.operator == "gola"}
+    assert batches[1000] == 5
+    assert batches[2000] == 2

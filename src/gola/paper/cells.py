@@ -143,7 +143,9 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
         data=str(data / f"{cell.problem}.h5"),
         operator=cell.operator,
         settings={**budget.settings.get(cell.operator, {}), **dict(cell.settings)},
-        training=budget.training_of(cell.operator, cell.problem),
+        training=budget.training_of(
+            cell.operator, cell.problem, dense=cell.num_points is not None and cell.num_points > protocol.num_points
+        ),
         num_train=cell.num_train,
         num_test=protocol.num_test,
         num_points=cell.num_points,

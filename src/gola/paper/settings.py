@@ -54,12 +54,14 @@ def _row(store: Store, one: Contender) -> list[str]:
         for (operator, problem), epochs in store.budget.longer.items()
         if operator == name
     ]
+    batch = store.budget.dense_batches.get(one.operator)
+    dense = "" if batch is None else f", {batch} at more than {store.protocol.num_points} points"
     changes = "".join(f", {setting}={value}" for setting, value in store.budget.settings.get(one.operator, {}).items())
     return [
         f"{one.title}{changes}",
         seeds,
         ", ".join([length, *more]),
-        f"{training.batch_size}",
+        f"{training.batch_size}{dense}",
         f"{training.learning_rate:g}",
         f"{training.weight_decay:g}",
     ]
