@@ -76,6 +76,7 @@ VARIANTS = {
     "spectral, local law": Variant(operator="spectral", settings=_MODES, training=replace(_NETWORK, law=0.1)),
     "five networks": Variant(operator="auto", settings={"members": "spectral"}),
     "kernel": Variant(operator="kernel"),
+    "linear, without symmetries": Variant(operator="linear", settings={"symmetries": False}),
     "linear": Variant(operator="linear"),
     "auto": Variant(operator="auto"),
 }

@@ -34,10 +34,12 @@ class LinearConfig(ClosedFormConfig):
     Attributes:
         wide_padding: Size of the box in which inputs are continued beyond the domain, in units of the bounding box.
         num_wide_modes: The largest number of functions that inputs are expressed in there.
+        symmetries: Whether to look for symmetries of the map, and to learn from mirrored samples where there are any.
     """
 
     wide_padding: float = 3.0
     num_wide_modes: int = 600
+    symmetries: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,10 +107,11 @@ class Linear(ClosedForm):
         wide = self.space_for(samples, config.num_wide_modes, config.wide_padding)
         fitted = [InputFeatures.fitted(space, samples.points, samples.inputs) for space in (near, wide)]
         best = self._best(fitted, solutions, samples, Symmetries.none(config.dim))
-        symmetries = choose_symmetries(best.inputs.space, best.features, self.solutions, best.found, samples)
-        if len(symmetries) > 1:
-            symmetric = self._best(fitted, solutions, samples, symmetries)
-            best = symmetric if symmetric.error < _CLEARLY_BETTER * best.error else best
+        if config.symmetries:
+            symmetries = choose_symmetries(best.inputs.space, best.features, self.solutions, best.found, samples)
+            if len(symmetries) > 1:
+                symmetric = self._best(fitted, solutions, samples, symmetries)
+                best = symmetric if symmetric.error < _CLEARLY_BETTER * best.error else best
         self._keep(best)
         return best.found.left_out
 
