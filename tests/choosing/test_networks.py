@@ -68,3 +68,14 @@ def test_all_end_when_asked_to_stop(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         ensemble(session).trained(*COURSES)
     assert len(steps) < 10
+
+
+def test_networks_learn_from_some_of_many_points_and_predict_at_all(monkeypatch):
+    monkeypatch.setattr("gola.choosing.networks._MOST_POINTS", 40)
+    learned = []
+    monkeypatch.setattr("gola.choosing.networks.train", lambda _network, samples, *_, **__: learned.append(samples))
+    trained = ensemble().trained(*COURSES[:2])
+    first, second = learned
+    assert {sample.num_points for sample in [*first, *second]} == {40}
+    assert not np.array_equal(first[-1].points, second[-1].points), "every network has its own"
+    assert {len(values) for _, predictions in trained for values in predictions.values()} == {60}

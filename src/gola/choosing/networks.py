@@ -13,11 +13,14 @@ from jaxtyping import Float, Int
 
 from gola.data.sample import Sample
 from gola.data.scaling import Scaling
+from gola.geometry import draw_rows
 from gola.operators import Spectral, SpectralConfig
 from gola.training import Progress, Session, TrainingConfig, train
 
 # With these the spectral operator was measured; a schedule this steep suits it and few others.
 _TRAINING = TrainingConfig(batch_size=2, learning_rate=4e-3, validation_share=0.0, patience=None)
+# Points of a sample that a network learns from, at most: they tell all that its waves can express.
+_MOST_POINTS = 1500
 
 Predictions = dict[int, Float[np.ndarray, "point channel"]]
 """Of samples by number, by an operator that has not seen them."""
@@ -94,9 +97,10 @@ class Ensemble:
 
     def _train(self, course: Course, network: Spectral, stop: threading.Event) -> Predictions:
         held_out = self.parts[course.part].tolist()
+        rng = np.random.default_rng([self.seed, course.part])
         train(
             network,
-            [sample for row, sample in enumerate(self.samples) if row not in held_out],
+            [_thinned(sample, rng) for row, sample in enumerate(self.samples) if row not in held_out],
             self.scaling,
             replace(_TRAINING, num_steps=course.num_steps, law=course.law),
             seed=self.seed + course.part,
@@ -130,6 +134,12 @@ class Ensemble:
             on_progress=on_progress,
             stop=lambda: stop.is_set() or self.session.stop(),
         )
+
+
+def _thinned(sample: Sample, rng: np.random.Generator) -> Sample:
+    if sample.num_points <= _MOST_POINTS:
+        return sample
+    return sample.select(draw_rows(sample.num_points, _MOST_POINTS, rng))
 
 
 @contextmanager

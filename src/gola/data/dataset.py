@@ -212,7 +212,7 @@ class Dataset:
                 f"{self.num_points[fewest]}, so ask for 1 to {self.num_points[fewest]}."
             )
         samples = tuple(
-            _keep(sample, draw_rows(sample.num_points, num_points, np.random.default_rng([seed, index])))
+            sample.select(draw_rows(sample.num_points, num_points, np.random.default_rng([seed, index])))
             for index, sample in enumerate(self)
         )
         step = {"subsample": num_points, "seed": seed}
@@ -302,12 +302,3 @@ def _named(channels: Sequence[str | Channel] | None, values: Any, role: str) -> 
     first = np.shape(values[0]) if len(values) else (0, 0)
     width = first[1] if len(first) > 1 else 1
     return as_channels([role] if width == 1 else [f"{role}_{column}" for column in range(width)])
-
-
-def _keep(sample: Sample, rows: Int[np.ndarray, " kept"]) -> Sample:
-    return Sample(
-        points=sample.points[rows],
-        inputs=sample.inputs[rows],
-        targets=sample.targets[rows],
-        boundary=None if sample.boundary is None else sample.boundary[rows],
-    )

@@ -61,3 +61,12 @@ class Sample:
     def dim(self) -> int:
         """Number of coordinates of a point."""
         return self.points.shape[1]
+
+    def select(self, rows: Int[np.ndarray, " kept"]) -> "Sample":
+        """Return the sample at some of its points; cells and weights, which belong to all points, stay behind."""
+        return Sample(
+            points=self.points[rows],
+            inputs=self.inputs[rows],
+            targets=self.targets[rows],
+            boundary=None if self.boundary is None else self.boundary[rows],
+        )

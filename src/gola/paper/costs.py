@@ -24,7 +24,7 @@ _RATES: dict[str, tuple[float, float]] = {
     "gcn": (1e-2, 7e-5),
     "fno": (3e-2, 6e-6),
     "deeponet": (2e-3, 6e-6),
-    "auto": (1e-1, 1e-2),
+    "auto": (1e-1, 1.5e-3),
     "linear": (1e-1, 3e-4),
     "kernel": (1e-2, 1.5e-4),
     "nearest": (5e-3, 1.2e-4),
