@@ -15,11 +15,6 @@ from tests.fits import small_data
 QUICK = AutoConfig(num_networks=2, num_steps=4, num_modes=3)
 
 
-@pytest.fixture(autouse=True)
-def short_lessons(monkeypatch):
-    monkeypatch.setattr("gola.training.law._NUM_STEPS", 20)
-
-
 def chosen(members=QUICK.members, session=None, **settings):
     samples = list(small_data(num_samples=6, num_points=60))
     config = AutoConfig(members=members, **{"num_networks": 2, "num_steps": 4, "num_modes": 3, **settings})
@@ -34,12 +29,12 @@ def assert_same_state(first, second):
 
 def test_where_a_closed_form_suffices_it_is_kept_alone_and_the_rest_is_dropped():
     (auto, choice), _ = chosen(law=0.0)
-    assert choice.members == ("linear",)
+    assert choice.members == ("kernel",)
     assert choice.weights == (1.0,)
-    assert list(auto.closed_forms) == ["linear"]
+    assert list(auto.closed_forms) == ["kernel"]
     assert not len(auto.networks)
-    assert choice.error == pytest.approx(choice.candidates["linear"])
-    assert "linear is best" in choice.why
+    assert choice.error == pytest.approx(choice.candidates["kernel"])
+    assert "kernel is best" in choice.why
 
 
 def test_a_network_that_gains_little_on_the_first_part_is_given_up(monkeypatch):

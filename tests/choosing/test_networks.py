@@ -10,7 +10,7 @@ from gola.operators import SpectralConfig
 from gola.training import Session
 from tests.fits import small_data
 
-COURSES = [Course(name=f"network-{part}", part=part, num_steps=6, law=0.1) for part in range(3)]
+COURSES = [Course(name=f"network-{part}", part=part, num_steps=4, law=0.1) for part in range(3)]
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def ensemble(session=None):
         seed=0,
         session=session or Session(),
         provenance={},
-        num_steps=18,
+        num_steps=12,
     )
 
 
@@ -47,7 +47,7 @@ def test_networks_side_by_side_are_those_trained_one_by_one():
 def test_steps_of_all_networks_are_counted_together():
     steps = []
     ensemble(Session(on_progress=lambda now: steps.append((now.step, now.num_steps)))).trained(*COURSES)
-    assert steps == [(step, 18) for step in range(1, 19)]
+    assert steps == [(step, 12) for step in range(1, 13)]
 
 
 def test_when_one_network_fails_the_others_keep_their_state_and_end(tmp_path):
@@ -64,10 +64,10 @@ def test_when_one_network_fails_the_others_keep_their_state_and_end(tmp_path):
 
 def test_all_end_when_asked_to_stop(tmp_path):
     steps = []
-    session = Session(folder=tmp_path, on_progress=steps.append, stop=lambda: len(steps) > 4)
+    session = Session(folder=tmp_path, on_progress=steps.append, stop=lambda: len(steps) > 2)
     with pytest.raises(KeyboardInterrupt):
         ensemble(session).trained(*COURSES)
-    assert len(steps) < 10
+    assert len(steps) < 7
 
 
 def test_networks_learn_from_some_of_many_points_and_predict_at_all(monkeypatch):
