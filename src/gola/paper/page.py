@@ -79,10 +79,10 @@ def write_pages(store: Store, measured: Complexity | None, *, out: Path, page: P
     out.mkdir(parents=True, exist_ok=True)
     page.parent.mkdir(parents=True, exist_ok=True)
     files = _write_pictures(report, out, page.parent)
-    extra = [Section("Versions", [Text(f"Made by `gola reproduce` with {versions()}.")])]
+    sections = [*report.sections, Section("Versions", [Text(f"Made by `gola reproduce` with {versions()}.")])]
     if written:
-        extra.insert(0, Section("What we make of it", [Text(part) for part in paragraphs(written)]))
-    replace(report, sections=[*report.sections, *extra]).save(out / "report.html")
+        sections.insert(0, Section("What we make of it", [Text(part) for part in paragraphs(written)]))
+    replace(report, sections=sections).save(out / "report.html")
     with replacing(page) as temporary:
         temporary.write_text(to_markdown(report, files, written), encoding="utf-8")
     write_listing(store, out / "results.csv")
