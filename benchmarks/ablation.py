@@ -17,6 +17,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from gola import TrainingConfig
 from gola.paper.budgets import BUDGETS
@@ -189,6 +190,10 @@ def draw_panel(panel: Axes, size: int, problem: str, known: dict[str, RunResult]
         panel.axvline(paper_error(size, problem), color="0.4", linestyle="--", linewidth=1, label="the paper's GOLA")
         panel.axvline(goal, color="0.4", linestyle=":", linewidth=1.5, label="the goal")
     panel.set_xscale("log")
+    left, right = panel.get_xlim()
+    panel.xaxis.set_major_locator(LogLocator(subs=(1.0,) if right > 30 * left else (1.0, 2.0, 5.0)))
+    panel.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    panel.xaxis.set_minor_formatter(NullFormatter())
     panel.grid(axis="x", alpha=0.3)
     panel.set_title(f"{problem.replace('_', ' ')}, {size} samples", fontsize=10)
     panel.set_yticks(range(len(VARIANTS)), list(VARIANTS))
