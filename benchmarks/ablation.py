@@ -78,6 +78,7 @@ VARIANTS = {
     "five networks": Variant(operator="auto", settings={"members": "spectral"}),
     "kernel": Variant(operator="kernel"),
     "linear, without symmetries": Variant(operator="linear", settings={"symmetries": False}),
+    "linear, without reciprocity": Variant(operator="linear", settings={"reciprocity": False}),
     "linear": Variant(operator="linear"),
     "auto": Variant(operator="auto"),
 }

@@ -14,6 +14,7 @@ from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.green import Component
 from gola.operators.closed_form.input_features import InputFeatures
 from gola.operators.closed_form.linear_map import GreenPrior, LinearMap, SpectralPrior
+from gola.operators.closed_form.reciprocity import Reciprocity
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes, error_at_the_data
 from gola.operators.closed_form.search import choose_green_prior, choose_spectral_prior, choose_symmetries
@@ -22,8 +23,10 @@ from gola.operators.operator import OperatorConfig
 
 _PriorSearch = Callable[[FunctionSpace, Tensor, Probes, Symmetries], GreenPrior | SpectralPrior]
 _PRIOR_SEARCHES: tuple[_PriorSearch, ...] = (choose_green_prior, choose_spectral_prior)
-# Symmetries have to pay: what differs by less differs by chance.
+# Symmetries and reciprocity have to pay: what differs by less differs by chance.
 _CLEARLY_BETTER = 0.97
+# Errors of integrals that reciprocity tells: those of samples not seen are larger than pairs of training samples show.
+_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 
 
 @final
@@ -35,11 +38,13 @@ class LinearConfig(ClosedFormConfig):
         wide_padding: Size of the box in which inputs are continued beyond the domain, in units of the bounding box.
         num_wide_modes: The largest number of functions that inputs are expressed in there.
         symmetries: Whether to look for symmetries of the map, and to learn from mirrored samples where there are any.
+        reciprocity: Whether to look if the map is its own adjoint, and to use what that tells.
     """
 
     wide_padding: float = 3.0
     num_wide_modes: int = 600
     symmetries: bool = True
+    reciprocity: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,7 +62,7 @@ class Linear(ClosedForm):
     No prior holds c back. Two kinds of prior on G compete: Green's function is smooth and concentrated near x
     (:class:`GreenPrior`), or the same inner product of the inputs, continued beyond the domain, counts everywhere
     (:class:`SpectralPrior`). Their settings and the better of the two are chosen by exact leave-one-out on the training
-    samples.
+    samples. So is whether the map has symmetries, and whether it is its own adjoint (:class:`Reciprocity`).
     """
 
     name: ClassVar[str] = "linear"
@@ -79,7 +84,7 @@ class Linear(ClosedForm):
     def prior(self) -> GreenPrior | SpectralPrior:
         """The prior that was chosen."""
         self._require_fit()
-        settings = {name: value for name, value in self.choice.items() if name != "symmetries"}
+        settings = {name: value for name, value in self.choice.items() if name not in ("symmetries", "reciprocity")}
         if "components" not in settings:
             return SpectralPrior(**settings)
         components = tuple(
@@ -112,6 +117,8 @@ class Linear(ClosedForm):
             if len(symmetries) > 1:
                 symmetric = self._best(fitted, solutions, samples, symmetries)
                 best = symmetric if symmetric.error < _CLEARLY_BETTER * best.error else best
+        if config.reciprocity:
+            best = self._informed(best, solutions, samples)
         self._keep(best)
         return best.found.left_out
 
@@ -121,6 +128,10 @@ class Linear(ClosedForm):
         """Fit under the prior chosen before, with the symmetries found before."""
         features = self.inputs.of(samples.points, samples.inputs)
         found = self.prior.fit(self.inputs.space, features, self.solutions, solutions, self.symmetries)
+        strength = self.choice.get("reciprocity")
+        if strength is not None:
+            pairs = Reciprocity.found(self.inputs, features, self.solutions, solutions)
+            found = found if pairs is None else pairs.informed(found, strength)
         self.weights, self.offset = found.weights, found.offset
         return found.left_out
 
@@ -151,9 +162,25 @@ class Linear(ClosedForm):
             tried.append(_Candidate(error, inputs, features, prior, symmetries, found))
         return min(tried, key=lambda candidate: candidate.error)
 
+    def _informed(
+        self, plain: "_Candidate", solutions: Float[Tensor, "sample mode channel"], samples: Samples
+    ) -> "_Candidate":
+        """Let pairs of samples tell integrals of solutions, if that is better."""
+        pairs = Reciprocity.found(plain.inputs, plain.features, self.solutions, solutions)
+        if pairs is None:
+            return plain
+        tried = []
+        for strength in _STRENGTHS:
+            found = pairs.informed(plain.found, strength)
+            error = error_at_the_data(self.solutions, found.left_out, samples)
+            tried.append(plain._replace(error=error, found=found, reciprocity=strength))
+        best = min(tried, key=lambda candidate: candidate.error)
+        return best if best.error < _CLEARLY_BETTER * plain.error else plain
+
     def _keep(self, chosen: "_Candidate") -> None:
         symmetries = [asdict(one) for one in chosen.symmetries.elements[1:]]
-        self.inputs, self.choice = chosen.inputs, {**asdict(chosen.prior), "symmetries": symmetries}
+        further = {"symmetries": symmetries, "reciprocity": chosen.reciprocity}
+        self.inputs, self.choice = chosen.inputs, {**asdict(chosen.prior), **further}
         self.weights, self.offset = chosen.found.weights, chosen.found.offset
 
 
@@ -166,3 +193,4 @@ class _Candidate(NamedTuple):
     prior: GreenPrior | SpectralPrior
     symmetries: Symmetries
     found: LinearMap
+    reciprocity: float | None = None
