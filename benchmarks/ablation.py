@@ -114,7 +114,10 @@ def main() -> None:
     missing = [run for run in runs if result_of(run, known) is None]
     print(f"{len(missing)} of {len(runs)} runs are missing", flush=True)
     run_all(
-        missing, WORK.runs_folder, num_workers=options.workers, on_progress=lambda status: print(status, flush=True)
+        missing,
+        WORK.runs_folder,
+        num_workers=options.workers,
+        on_progress=lambda status: print(f"{status.num_done} of {status.num_runs} are done", flush=True),
     )
 
 
