@@ -133,3 +133,11 @@ def test_channels_that_do_not_match_tell_nothing():
     inputs = InputFeatures()
     inputs.space, inputs.scales = outputs, torch.ones(2, dtype=torch.float64)
     assert Reciprocity.found(inputs, torch.rand(5, 2, 6).double(), outputs, torch.rand(5, 6, 1).double()) is None
+
+
+def test_pairs_that_agree_perfectly_and_maps_without_error_are_no_trouble(pairs):
+    found, solutions = pairs
+    perfect = replace(some_map(solutions), left_out=solutions)
+    informed = found.informed(perfect, 1.0)
+    torch.testing.assert_close(informed.weights, perfect.weights)
+    torch.testing.assert_close(informed.left_out, solutions)

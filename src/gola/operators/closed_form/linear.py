@@ -25,8 +25,8 @@ _PriorSearch = Callable[[FunctionSpace, Tensor, Probes, Symmetries], GreenPrior 
 _PRIOR_SEARCHES: tuple[_PriorSearch, ...] = (choose_green_prior, choose_spectral_prior)
 # Symmetries and reciprocity have to pay: what differs by less differs by chance.
 _CLEARLY_BETTER = 0.97
-# Errors of integrals that reciprocity tells: those of samples not seen are larger than pairs of training samples show.
-_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+# How far to doubt integrals that reciprocity tells: of samples not seen they err more than those of training samples.
+_DOUBTS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 
 
 @final
@@ -128,10 +128,10 @@ class Linear(ClosedForm):
         """Fit under the prior chosen before, with the symmetries found before."""
         features = self.inputs.of(samples.points, samples.inputs)
         found = self.prior.fit(self.inputs.space, features, self.solutions, solutions, self.symmetries)
-        strength = self.choice.get("reciprocity")
-        if strength is not None:
+        doubt = self.choice.get("reciprocity")
+        if doubt is not None:
             pairs = Reciprocity.found(self.inputs, features, self.solutions, solutions)
-            found = found if pairs is None else pairs.informed(found, strength)
+            found = found if pairs is None else pairs.informed(found, doubt)
         self.weights, self.offset = found.weights, found.offset
         return found.left_out
 
@@ -170,10 +170,10 @@ class Linear(ClosedForm):
         if pairs is None:
             return plain
         tried = []
-        for strength in _STRENGTHS:
-            found = pairs.informed(plain.found, strength)
+        for doubt in _DOUBTS:
+            found = pairs.informed(plain.found, doubt)
             error = error_at_the_data(self.solutions, found.left_out, samples)
-            tried.append(plain._replace(error=error, found=found, reciprocity=strength))
+            tried.append(plain._replace(error=error, found=found, reciprocity=doubt))
         best = min(tried, key=lambda candidate: candidate.error)
         return best if best.error < _CLEARLY_BETTER * plain.error else plain
 

@@ -20,6 +20,7 @@ from gola.operators.closed_form.linear_map import LinearMap
 
 # Pairs of samples that disagree by a larger share are not reciprocal.
 _MOST_ASYMMETRY = 0.2
+_JITTER = 1e-10
 
 
 @final
@@ -66,7 +67,7 @@ class Reciprocity:
         size = float(values.norm())
         return float((values - values.T).norm()) / size if size > 0.0 else math.inf
 
-    def informed(self, plain: LinearMap, strength: float) -> LinearMap:
+    def informed(self, plain: LinearMap, doubt: float) -> LinearMap:
         """Return the map whose solutions have nearly the integrals that the pairs tell.
 
         A solution is taken for the prediction of the plain map, with the variance of its leave-one-out residuals, and
@@ -74,11 +75,11 @@ class Reciprocity:
 
         Args:
             plain: A map that knows nothing of reciprocity.
-            strength: Variance of the errors of the integrals, in units of that by which pairs disagree.
+            doubt: Variance of the errors of the integrals, in units of that by which pairs disagree.
         """
         rows = torch.arange(len(self.features))
         squares = (plain.left_out.flatten(1) - self.solutions).square()
-        noise = strength * self._disagreement()
+        noise = doubt * self._disagreement()
         everyone = self._teller(rows, squares.mean(dim=0), noise)
         weights = plain.weights.flatten(0, 1)
         offset = plain.offset.flatten()
@@ -103,7 +104,10 @@ class Reciprocity:
     def _teller(self, rows: Tensor, variances: Float[Tensor, " output"], noise: float) -> "_Teller":
         tested = self.tested[rows] - self.tested[rows].mean(dim=0)
         weighted = tested * variances
-        covariance = weighted @ tested.T + noise * torch.eye(len(rows)).to(tested)
+        covariance = weighted @ tested.T
+        # Pairs that agree perfectly may tell the same integral twice.
+        noise = max(noise, _JITTER * float(covariance.diagonal().mean())) or 1.0
+        covariance.diagonal().add_(noise)
         return _Teller(
             tested=tested,
             told=self.told[rows] - self.told[rows].mean(dim=0),
