@@ -111,7 +111,7 @@ class _RunsBar(Progress):
         pending = status.num_runs - status.num_done
         parts = [f"{status.num_found} of {status.num_runs} runs are done already"] if status.num_found else []
         if status.num_outdated:
-            parts.append(f"{status.num_outdated} have results of other code, which --keep would accept")
+            parts.append(f"{status.num_outdated} have results of other code and are done anew")
         if pending and status.seconds_left:
             parts.append(f"about {duration(status.seconds_left)} to go")
         if parts:
