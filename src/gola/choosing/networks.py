@@ -19,7 +19,8 @@ from gola.training import Progress, Session, TrainingConfig, train
 
 # With these the spectral operator was measured; a schedule this steep suits it and few others.
 _TRAINING = TrainingConfig(batch_size=2, learning_rate=4e-3, validation_share=0.0, patience=None)
-# Points of a sample that a network learns from, at most: they tell all that its waves can express.
+# Points of a sample that a network learns from, at most, so that time does not grow with the mesh; each function of a
+# network in two dimensions then still has eight of them.
 _MOST_POINTS = 1500
 
 Predictions = dict[int, Float[np.ndarray, "point channel"]]
