@@ -54,8 +54,10 @@ class FourierEncoder(nn.Module):
 
     def _filter(self, projection: Float[Tensor, "sample input two_modes"]) -> Float[Tensor, "sample two_modes width"]:
         """Multiply û = p − i s by W = a + i b; return what belongs to the cosines, then to the sines, in Re(v̂ φ)."""
-        p, s = projection.chunk(2, dim=2)
-        a, b = self.coefficients.unbind(-1)
-        cosines = torch.einsum("ncm,com->nmo", p, a) + torch.einsum("ncm,com->nmo", s, b)
-        sines = torch.einsum("ncm,com->nmo", s, a) - torch.einsum("ncm,com->nmo", p, b)
-        return torch.cat([cosines, sines], dim=1)
+        num_samples = len(projection)
+        # One product per wave, of rows p and s with columns a and b; laid out for it, or it is done row by row.
+        rows = torch.cat(projection.chunk(2, dim=2)).permute(2, 0, 1).contiguous()
+        columns = self.coefficients.permute(2, 0, 3, 1).flatten(2)
+        p, s = (rows @ columns).split(num_samples, dim=1)
+        (pa, pb), (sa, sb) = p.chunk(2, dim=2), s.chunk(2, dim=2)
+        return torch.cat([pa + sb, sa - pb]).transpose(0, 1)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from gola.operators.closed_form.cosines import evaluate, gram, lowest_waves
+from gola.operators.closed_form.cosines import combine, evaluate, gram, lowest_waves, moments
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
@@ -20,6 +20,26 @@ def test_the_sums_of_products_follow_from_the_sums_of_cosines(dim):
     angles = torch.pi * torch.rand(90, dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     functions = evaluate(angles, lowest_waves(40, dim))
     torch.testing.assert_close(gram(angles, 40), functions.T @ functions, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("num_channels", [1, 2, 50])
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_sums_over_functions_and_over_points_are_those_of_the_functions_in_value_and_gradient(dim, num_channels):
+    generator = torch.Generator().manual_seed(0)
+    waves = lowest_waves(40, dim)
+    angles = torch.pi * torch.rand(30, dim, generator=generator, dtype=torch.float64)
+    coefficients = torch.randn(40, num_channels, generator=generator, dtype=torch.float64)
+    values = torch.randn(30, num_channels, generator=generator, dtype=torch.float64)
+    pairs = (
+        (lambda x: combine(x, waves, coefficients), lambda x: evaluate(x, waves) @ coefficients),
+        (lambda x: moments(x, waves, values), lambda x: evaluate(x, waves).T @ values),
+    )
+    for fast, plain in pairs:
+        torch.testing.assert_close(fast(angles), plain(angles), rtol=1e-12, atol=1e-11)
+        places = [angles.clone().requires_grad_() for _ in range(2)]
+        for function, place in zip((fast, plain), places, strict=True):
+            function(place).square().sum().backward()
+        torch.testing.assert_close(places[0].grad, places[1].grad, rtol=1e-10, atol=1e-8)
 
 
 def test_the_functions_are_orthonormal_for_the_mean_over_the_box():

@@ -41,13 +41,50 @@ def amplitudes(waves: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
 def evaluate(angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"]) -> Float[Tensor, "point mode"]:
     """Evaluate every function at every point, given its angles π(x − o)/E."""
-    size = int(waves.max()) + 1
-    scale = amplitudes(torch.arange(size)).to(angles)
     chosen = waves.to(angles.device)
     # One row for each wave, so that a function is made of whole rows: three times as fast as picking columns.
-    rows = [(axis_cosines(angle, size) * scale).T.contiguous() for angle in angles.T]
+    rows = [axis.T.contiguous() for axis in _scaled_axes(angles, waves)]
     factors = [row.index_select(0, wave) for row, wave in zip(rows, chosen.T, strict=True)]
     return math.prod(factors[1:], start=factors[0]).T
+
+
+def combine(
+    angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"], coefficients: Float[Tensor, "mode channel"]
+) -> Float[Tensor, "point channel"]:
+    r"""Return :math:`\sum_k a_k \phi_k(x_i)`, one axis after the other: the functions themselves are not needed."""
+    first, *others = _scaled_axes(angles, waves)
+    size, num_points = first.shape[1], len(angles)
+    if coefficients.shape[1] > size:  # The functions are then smaller than what takes their place.
+        return evaluate(angles, waves) @ coefficients
+    table = coefficients.new_zeros(size ** waves.shape[1], coefficients.shape[1])
+    table = table.index_copy(0, flat_index(waves).to(angles.device), coefficients)
+    partial = first @ table.view(size, -1)
+    for axis in others:
+        partial = (axis[:, :, None] * partial.view(num_points, size, -1)).sum(dim=1)
+    return partial
+
+
+def moments(
+    angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"], values: Float[Tensor, "point channel"]
+) -> Float[Tensor, "mode channel"]:
+    r"""Return :math:`\sum_i \phi_k(x_i) v_i`, one axis after the other: the functions themselves are not needed."""
+    first, *others = _scaled_axes(angles, waves)
+    if values.shape[1] > first.shape[1]:  # The functions are then smaller than what takes their place.
+        return evaluate(angles, waves).T @ values
+    partial = values
+    for axis in reversed(others):
+        partial = (axis[:, :, None] * partial[:, None, :]).flatten(1)
+    table = (first.T @ partial).view(-1, values.shape[1])
+    return table.index_select(0, flat_index(waves).to(angles.device))
+
+
+def _scaled_axes(
+    angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"]
+) -> list[Float[Tensor, "point wave"]]:
+    """Return the factors of the functions along each axis, for every wave number up to the largest."""
+    size = int(waves.max()) + 1
+    scale = amplitudes(torch.arange(size)).to(angles)
+    return [axis_cosines(angle, size) * scale for angle in angles.T]
 
 
 def gram(angles: Float[Tensor, "point dim"], num_modes: int) -> Float[Tensor, "mode mode"]:

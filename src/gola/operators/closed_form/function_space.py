@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gola.operators.closed_form.cosines import evaluate, gram, lowest_waves
+from gola.operators.closed_form.cosines import combine, evaluate, gram, lowest_waves, moments
 from gola.operators.closed_form.fitted import Fitted
 
 # Points are taken in portions, so that the functions at a million points need not exist at once.
@@ -89,13 +89,14 @@ class FunctionSpace(Fitted):
 
     def functions(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point mode"]:
         """Evaluate every function at the points."""
-        return evaluate(self.angles(self.fractions(points)), self.waves)
+        return evaluate(self._angles_at(points), self.waves)
 
     def values(
         self, points: Float[Tensor, "point dim"], coefficients: Float[Tensor, "mode channel"]
     ) -> Float[Tensor, "point channel"]:
         """Evaluate the function with these coefficients."""
-        return torch.cat([self.functions(portion) @ coefficients for portion in points.split(_PORTION)])
+        portions = self._angles_at(points).split(_PORTION)
+        return torch.cat([combine(angles, self.waves, coefficients) for angles in portions])
 
     def coefficients(
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
@@ -113,13 +114,16 @@ class FunctionSpace(Fitted):
         self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
     ) -> Float[Tensor, "mode channel"]:
         """Return the sums over the points of function times value."""
-        portions = zip(points.split(_PORTION), values.split(_PORTION), strict=True)
-        return torch.stack([self.functions(places).T @ parts for places, parts in portions]).sum(dim=0)
+        portions = zip(self._angles_at(points).split(_PORTION), values.split(_PORTION), strict=True)
+        return torch.stack([moments(angles, self.waves, parts) for angles, parts in portions]).sum(dim=0)
 
     def gram(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
         """Return the sums over the points of the products of all pairs of functions."""
-        portions = self.angles(self.fractions(points)).split(_PORTION)
+        portions = self._angles_at(points).split(_PORTION)
         return torch.stack([gram(angles, self.num_modes) for angles in portions]).sum(dim=0)
+
+    def _angles_at(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point dim"]:
+        return self.angles(self.fractions(points))
 
     def _factors(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
         matrix = self.gram(points)

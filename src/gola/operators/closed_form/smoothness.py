@@ -65,9 +65,10 @@ def growth(space: FunctionSpace, exponent: float, corner: float = _CORNER) -> Fl
 
 
 def _spectrum(space: FunctionSpace, points: Float[Tensor, "point dim"], exponent: float) -> _Spectrum:
-    scaled = space.functions(points) * growth(space, exponent).rsqrt()
-    eigenvalues, vectors = torch.linalg.eigh(scaled.T @ scaled)
-    return _Spectrum(functions=scaled @ vectors, eigenvalues=eigenvalues.clamp(min=0.0))
+    scale = growth(space, exponent).rsqrt()
+    eigenvalues, vectors = torch.linalg.eigh(space.gram(points) * scale * scale[:, None])
+    functions = space.functions(points) @ (scale[:, None] * vectors)
+    return _Spectrum(functions=functions, eigenvalues=eigenvalues.clamp(min=0.0))
 
 
 def _scores(spectrum: _Spectrum, values: Float[Tensor, "point channel"]) -> Float[Tensor, " strength"]:
