@@ -10,6 +10,7 @@ from torch import Tensor
 
 from gola.data.cloud import Cloud
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
+from gola.operators.closed_form.diffusion import Diffusion
 from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.green import Component
 from gola.operators.closed_form.input_features import InputFeatures
@@ -39,12 +40,14 @@ class LinearConfig(ClosedFormConfig):
         num_wide_modes: The largest number of functions that inputs are expressed in there.
         symmetries: Whether to look for symmetries of the map, and to learn from mirrored samples where there are any.
         reciprocity: Whether to look if the map is its own adjoint, and to use what that tells.
+        diffusion: Whether to look if solutions are steady states of a diffusion, and to find its medium.
     """
 
     wide_padding: float = 3.0
     num_wide_modes: int = 600
     symmetries: bool = True
     reciprocity: bool = True
+    diffusion: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,7 +65,8 @@ class Linear(ClosedForm):
     No prior holds c back. Two kinds of prior on G compete: Green's function is smooth and concentrated near x
     (:class:`GreenPrior`), or the same inner product of the inputs, continued beyond the domain, counts everywhere
     (:class:`SpectralPrior`). Their settings and the better of the two are chosen by exact leave-one-out on the training
-    samples. So is whether the map has symmetries, and whether it is its own adjoint (:class:`Reciprocity`).
+    samples. So is whether the map has symmetries, and whether it is its own adjoint (:class:`Reciprocity`). Where the
+    medium of a diffusion explains the samples (:class:`Diffusion`), G follows from that.
     """
 
     name: ClassVar[str] = "linear"
@@ -81,9 +85,11 @@ class Linear(ClosedForm):
         self._register_empty("weights", "offset")
 
     @property
-    def prior(self) -> GreenPrior | SpectralPrior:
-        """The prior that was chosen."""
+    def prior(self) -> GreenPrior | SpectralPrior | None:
+        """The prior that was chosen; None where the map is that of a diffusion."""
         self._require_fit()
+        if self.choice.get("diffusion"):
+            return None
         settings = {name: value for name, value in self.choice.items() if name not in ("symmetries", "reciprocity")}
         if "components" not in settings:
             return SpectralPrior(**settings)
@@ -119,6 +125,8 @@ class Linear(ClosedForm):
                 best = symmetric if symmetric.error < _CLEARLY_BETTER * best.error else best
         if config.reciprocity:
             best = self._informed(best, solutions, samples)
+        if config.diffusion:
+            best = self._diffusive(best, fitted[0], solutions, samples)
         self._keep(best)
         return best.found.left_out
 
@@ -127,13 +135,25 @@ class Linear(ClosedForm):
     ) -> Float[Tensor, "sample mode channel"]:
         """Fit under the prior chosen before, with the symmetries found before."""
         features = self.inputs.of(samples.points, samples.inputs)
-        found = self.prior.fit(self.inputs.space, features, self.solutions, solutions, self.symmetries)
-        doubt = self.choice.get("reciprocity")
-        if doubt is not None:
-            pairs = Reciprocity.found(self.inputs, features, self.solutions, solutions)
-            found = found if pairs is None else pairs.informed(found, doubt)
+        found = self._map(features, solutions)
         self.weights, self.offset = found.weights, found.offset
         return found.left_out
+
+    def _map(
+        self,
+        features: Float[Tensor, "sample input_channel input_mode"],
+        solutions: Float[Tensor, "sample mode channel"],
+    ) -> LinearMap:
+        """Fit the map with all that was chosen before."""
+        prior = self.prior
+        if prior is None:
+            return self._diffusion(self.inputs, features, solutions).map()
+        found = prior.fit(self.inputs.space, features, self.solutions, solutions, self.symmetries)
+        doubt = self.choice.get("reciprocity")
+        if doubt is None:
+            return found
+        pairs = Reciprocity.found(self.inputs, features, self.solutions, solutions)
+        return found if pairs is None else pairs.informed(found, doubt)
 
     @staticmethod
     def space_for(samples: Samples, num_modes: int, padding: float) -> FunctionSpace:
@@ -177,10 +197,39 @@ class Linear(ClosedForm):
         best = min(tried, key=lambda candidate: candidate.error)
         return best if best.error < _CLEARLY_BETTER * plain.error else plain
 
+    def _diffusive(
+        self,
+        best: "_Candidate",
+        fitted: tuple[InputFeatures, Float[Tensor, "sample input_channel input_mode"]],
+        solutions: Float[Tensor, "sample mode channel"],
+        samples: Samples,
+    ) -> "_Candidate":
+        """Take solutions for steady states of a diffusion, if that is better."""
+        inputs, features = fitted
+        if features.shape[1] > 1 or solutions.shape[2] > 1:
+            return best
+        diffusion = self._diffusion(inputs, features, solutions)
+        # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
+        if diffusion.misfit > best.error:
+            return best
+        found = diffusion.map()
+        error = error_at_the_data(self.solutions, found.left_out, samples)
+        none = Symmetries.none(self.config.dim)
+        return best if error > best.error else _Candidate(error, inputs, features, None, none, found)
+
+    def _diffusion(
+        self,
+        inputs: InputFeatures,
+        features: Float[Tensor, "sample 1 input_mode"],
+        solutions: Float[Tensor, "sample mode 1"],
+    ) -> Diffusion:
+        return Diffusion(inputs=inputs.space, features=features, outputs=self.solutions, solutions=solutions)
+
     def _keep(self, chosen: "_Candidate") -> None:
+        settings = {"diffusion": True} if chosen.prior is None else asdict(chosen.prior)
         symmetries = [asdict(one) for one in chosen.symmetries.elements[1:]]
-        further = {"symmetries": symmetries, "reciprocity": chosen.reciprocity}
-        self.inputs, self.choice = chosen.inputs, {**asdict(chosen.prior), **further}
+        self.inputs = chosen.inputs
+        self.choice = {**settings, "symmetries": symmetries, "reciprocity": chosen.reciprocity}
         self.weights, self.offset = chosen.found.weights, chosen.found.offset
 
 
@@ -190,7 +239,7 @@ class _Candidate(NamedTuple):
     error: float
     inputs: InputFeatures
     features: Float[Tensor, "sample channel mode"]
-    prior: GreenPrior | SpectralPrior
+    prior: GreenPrior | SpectralPrior | None
     symmetries: Symmetries
     found: LinearMap
     reciprocity: float | None = None

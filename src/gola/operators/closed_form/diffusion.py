@@ -1,0 +1,182 @@
+r"""Diffusion in an unknown medium: few numbers decide all of Green's function.
+
+Where something flows down its gradient until it rests, :math:`-\nabla \cdot (a \nabla u) = f`, the medium a is one
+number for each place, and Green's function one for each pair of places. So samples tell far more of the medium.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from scipy.optimize import minimize
+from torch import Tensor
+
+from gola.operators.closed_form.finite_elements import FiniteElements
+from gola.operators.closed_form.function_space import FunctionSpace
+from gola.operators.closed_form.linear_map import LinearMap
+
+# Cells along each axis of the box, by dimension.
+_CELLS = {1: 128, 2: 48, 3: 12}
+# Each part of the samples is predicted from the others.
+_NUM_PARTS = 5
+# More samples than these tell next to nothing new of a medium.
+_MOST_SAMPLES = 200
+_NUM_STEPS = 60
+# The weight γ of the penalty; a third or three times as much makes next to no difference.
+_ROUGHNESS = 1e-5
+# Smaller changes of log a between two cells are no interface.
+_INTERFACE = 0.05
+# How far log a may be from that of the best constant medium.
+_CONTRAST = 10.0
+# Samples that differ less from the mean sample than this share of the mean square count less.
+_LEAST_SHARE = 0.01
+_TINY = float(np.finfo(float).tiny)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Diffusion:
+    r"""Samples whose solutions obey :math:`-\nabla \cdot (a \nabla u) = f` in the bounding box.
+
+    Sources and values on the boundary may have parts that are the same in all samples: differences from the mean sample
+    have neither. The medium a, constant in each cell of a lattice, minimises
+
+    .. math:: \frac1n \sum_s \frac{\lVert u_s - \hat u_s \rVert^2}{\lVert \hat u_s \rVert^2}
+              + \gamma \int \lvert \nabla \log a \rvert
+
+    where :math:`\hat u_s` is that difference in sample s. The penalty lets a medium have interfaces.
+
+    Attributes:
+        inputs: The space of the inputs.
+        features: Coefficients of the inputs, which have one channel.
+        outputs: The space of the solutions.
+        solutions: Coefficients of the solutions, which have one channel.
+    """
+
+    inputs: FunctionSpace
+    features: Float[Tensor, "sample 1 mode"]
+    outputs: FunctionSpace
+    solutions: Float[Tensor, "sample output_mode 1"]
+
+    @cached_property
+    def medium(self) -> "Medium":
+        """The medium that explains all samples best."""
+        return self._explaining(np.arange(len(self.solutions)))
+
+    @property
+    def misfit(self) -> float:
+        """Mean relative L2 error, at the nodes, of the samples that the medium was found from."""
+        errors = self._predicted(self.medium, np.arange(len(self.solutions)), self._sources) - self._states
+        sizes = np.linalg.norm(self._states, axis=0)
+        return float(np.mean(np.linalg.norm(errors, axis=0) / np.maximum(sizes, _TINY)))
+
+    def map(self) -> LinearMap:
+        """Return the map of the medium; each part of the samples is predicted by a medium of the others."""
+        order = np.random.default_rng(0).permutation(len(self.solutions))
+        left_out = np.empty_like(self._states)
+        for part in np.array_split(order, min(_NUM_PARTS, len(order))):
+            others = np.setdiff1d(order, part)
+            left_out[:, part] = self._predicted(self._explaining(others), others, self._sources[:, part])
+        weights = self._through_nodes(self.medium.response(self.inputs.functions(self._places).cpu().numpy()))
+        return LinearMap(
+            weights=weights[:, None],
+            offset=self.solutions.mean(dim=0) - weights @ self.features.mean(dim=0).mT,
+            left_out=self._through_nodes(left_out).T[..., None],
+        )
+
+    def _explaining(self, rows: Int[np.ndarray, " row"]) -> "Medium":
+        few = rows[:_MOST_SAMPLES]
+        sources, states = self._sources[:, few], self._states[:, few]
+        return Medium.explaining(self._elements, sources - _mean(sources), states - _mean(states))
+
+    def _predicted(
+        self, medium: "Medium", known: Int[np.ndarray, " row"], sources: Float[np.ndarray, "node sample"]
+    ) -> Float[np.ndarray, "node sample"]:
+        """Return the states of other sources, as differences from the mean of known samples."""
+        return _mean(self._states[:, known]) + medium.response(sources - _mean(self._sources[:, known]))
+
+    def _through_nodes(self, values: Float[np.ndarray, "node column"]) -> Float[Tensor, "output_mode column"]:
+        """Return the coefficients of functions with these values at the nodes."""
+        places = self._places
+        return self.outputs.coefficients([places], [torch.from_numpy(values).to(places)])[0]
+
+    @cached_property
+    def _elements(self) -> FiniteElements:
+        return FiniteElements.on(self.outputs.sides.cpu().numpy(), _CELLS[self.outputs.dim])
+
+    @cached_property
+    def _places(self) -> Float[Tensor, "node dim"]:
+        fractions = torch.from_numpy(self._elements.nodes).to(self.outputs.sides)
+        return self.outputs.lower + self.outputs.sides * fractions
+
+    @cached_property
+    def _sources(self) -> Float[np.ndarray, "node sample"]:
+        return self.inputs.values(self._places, self.features[:, 0].T).cpu().numpy()
+
+    @cached_property
+    def _states(self) -> Float[np.ndarray, "node sample"]:
+        return self.outputs.values(self._places, self.solutions[..., 0].T).cpu().numpy()
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Medium:
+    """What something diffuses through.
+
+    Attributes:
+        elements: The finite elements.
+        values: The medium a in each cell.
+        sign: Which way sources push, 1 or -1.
+    """
+
+    elements: FiniteElements
+    values: Float[np.ndarray, " cell"]
+    sign: float
+
+    @staticmethod
+    def explaining(
+        elements: FiniteElements, sources: Float[np.ndarray, "node sample"], states: Float[np.ndarray, "node sample"]
+    ) -> "Medium":
+        """Find the medium in which the sources lead to the states, from the best constant one on."""
+        loads, wanted = elements.loads(sources), states[elements.inside]
+        squares = np.square(wanted).sum(axis=0)
+        weights = 1.0 / np.maximum(squares, max(_LEAST_SHARE * squares.mean(), _TINY)) / len(squares)
+        uniform = elements.solver(np.ones(len(elements.cells)))(loads)
+        response = float(np.sum(weights * uniform * wanted) / max(np.sum(weights * uniform**2), _TINY))
+        sign = -1.0 if response < 0.0 else 1.0
+        start = -np.log(max(abs(response), _TINY))
+
+        def objective(logarithm: Float[np.ndarray, " cell"]) -> tuple[float, Float[np.ndarray, " cell"]]:
+            values = np.exp(logarithm)
+            solve = elements.solver(values)
+            found = solve(sign * loads)
+            errors = found - wanted
+            adjoint = solve(2.0 * weights * errors)
+            variation, slope = elements.variation(logarithm, _INTERFACE)
+            return (
+                float(np.sum(weights * errors**2)) + _ROUGHNESS * variation,
+                _ROUGHNESS * slope - values * elements.energies(adjoint, found),
+            )
+
+        logarithm = minimize(
+            objective,
+            np.full(len(elements.cells), start),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(start - _CONTRAST, start + _CONTRAST)] * len(elements.cells),
+            # Errors are relative to the states, so smaller changes are none.
+            options={"maxiter": _NUM_STEPS, "maxcor": 30, "ftol": 1e-10, "gtol": 1e-10},
+        ).x
+        return Medium(elements=elements, values=np.exp(logarithm), sign=sign)
+
+    def response(self, sources: Float[np.ndarray, "node sample"]) -> Float[np.ndarray, "node sample"]:
+        """Return the states that sources lead to."""
+        solve = self.elements.solver(self.values)
+        return self.elements.extended(solve(self.sign * self.elements.loads(sources)))
+
+
+def _mean(values: Float[np.ndarray, "node sample"]) -> Float[np.ndarray, "node 1"]:
+    return values.mean(axis=1, keepdims=True)
