@@ -1,16 +1,37 @@
 """The common space in which functions known at different points become comparable."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gola.operators.closed_form.cosines import combine, evaluate, gram, lowest_waves, moments
+from gola.operators.closed_form.cosines import amplitudes, combine, evaluate, gram, lowest_waves, moments
 from gola.operators.closed_form.fitted import Fitted
 
 # Points are taken in portions, so that the functions at a million points need not exist at once.
 _PORTION = 16384
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanPrior:
+    """What samples have in common: their means over the bounding box scatter little, or not at all.
+
+    Sources that add up to zero have the same mean in all samples, and so have densities that add up to one. Scattered
+    points tell the mean of a rough function badly, and solutions often depend on it most.
+
+    Attributes:
+        mean: Mean over the samples.
+        variance: Variance over the samples, beyond that by which each is uncertain.
+        noise: Variance of the noise in their values, which makes them uncertain.
+    """
+
+    mean: Float[Tensor, " channel"]
+    variance: Float[Tensor, " channel"]
+    noise: Float[Tensor, " channel"]
 
 
 class FunctionSpace(Fitted):
@@ -79,6 +100,14 @@ class FunctionSpace(Fitted):
         lengths = self.waves.double().square().sum(dim=1).sqrt()
         return torch.pi * lengths.to(self.padding.device) / self.padding
 
+    @property
+    def averages(self) -> Float[Tensor, " mode"]:
+        """The mean of each function over the bounding box."""
+        waves = self.waves
+        # Angles are affine in the place and π/2 at the centre of the box.
+        along = torch.cos(0.5 * torch.pi * waves) * torch.sinc(0.5 * waves / self.padding.cpu())
+        return (amplitudes(waves) * along).prod(dim=1).to(self.padding)
+
     def fractions(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point dim"]:
         """Return coordinates in which the bounding box is the unit cube."""
         return (points.double() - self.lower) / self.sides
@@ -99,16 +128,31 @@ class FunctionSpace(Fitted):
         return torch.cat([combine(angles, self.waves, coefficients) for angles in portions])
 
     def coefficients(
-        self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+        self,
+        points: Sequence[Float[Tensor, "_ dim"]],
+        values: Sequence[Float[Tensor, "_ channel"]],
+        means: MeanPrior | None = None,
     ) -> Float[Tensor, "sample mode channel"]:
-        """Fit the function of each sample; samples in a row that share their points share most of the work."""
-        found: list[Tensor] = []
-        factors, previous = None, None
-        for places, sample_values in zip(points, values, strict=True):
-            if factors is None or not _same(places, previous):
-                factors, previous = self._factors(places), places
-            found.append(self._solve(factors, places, sample_values.double()))
-        return torch.stack(found)
+        """Fit the function of each sample.
+
+        Args:
+            points: Of each sample; samples in a row that share their points share most of the work.
+            values: At the points.
+            means: What is known of the means of the functions.
+        """
+        fits = self._fits(points, values)
+        return torch.stack([fit.coefficients if means is None else fit.with_mean(means) for fit in fits])
+
+    def mean_prior(
+        self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+    ) -> MeanPrior:
+        """Learn what the means of samples have in common."""
+        fits = list(self._fits(points, values))
+        means = torch.stack([fit.mean for fit in fits])
+        noise = torch.stack([fit.noise for fit in fits]).mean(dim=0)
+        uncertain = noise * torch.stack([fit.leverage for fit in fits]).mean()
+        variance = (means - means.mean(dim=0)).square().mean(dim=0) - uncertain
+        return MeanPrior(mean=means.mean(dim=0), variance=variance.clamp(min=0.0), noise=noise)
 
     def moments(
         self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
@@ -130,16 +174,66 @@ class FunctionSpace(Fitted):
         matrix.diagonal().add_(self.penalties)
         return torch.linalg.cholesky(matrix)
 
-    def _solve(
+    def _fits(
+        self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+    ) -> Iterator["_Fit"]:
+        averages = self.averages[:, None]
+        previous, factors, pulls = None, averages, averages
+        for places, sample_values in zip(points, values, strict=True):
+            if not _same(places, previous):
+                previous, factors = places, self._factors(places)
+                pulls = torch.cholesky_solve(averages, factors)
+            yield self._fit(factors, pulls, places, sample_values.double())
+
+    def _fit(
         self,
         factors: Float[Tensor, "mode mode"],
+        pulls: Float[Tensor, "mode 1"],
         points: Float[Tensor, "point dim"],
         values: Float[Tensor, "point channel"],
-    ) -> Float[Tensor, "mode channel"]:
-        mean = values.mean(dim=0)
-        solution = torch.cholesky_solve(self.moments(points, values - mean), factors)
-        solution[0] += mean
-        return solution
+    ) -> "_Fit":
+        centre = values.mean(dim=0)
+        sums = self.moments(points, values - centre)
+        solution = torch.cholesky_solve(sums, factors)
+        # The likeliest variance of noise, where penalties are its ratios to the variances of coefficients.
+        noise = ((values - centre).square().sum(dim=0) - (sums * solution).sum(dim=0)).clamp(min=0.0) / len(values)
+        solution[0] += centre
+        return _Fit(coefficients=solution, averages=self.averages, pulls=pulls[:, 0], noise=noise)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Fit:
+    """The function of one sample.
+
+    Attributes:
+        coefficients: Its coefficients.
+        averages: The mean of each function of the space over the bounding box.
+        pulls: Covariances of the coefficients with the mean, in units of the noise.
+        noise: The variance of the noise.
+    """
+
+    coefficients: Float[Tensor, "mode channel"]
+    averages: Float[Tensor, " mode"]
+    pulls: Float[Tensor, " mode"]
+    noise: Float[Tensor, " channel"]
+
+    @property
+    def mean(self) -> Float[Tensor, " channel"]:
+        """The mean over the bounding box."""
+        return self.averages @ self.coefficients
+
+    @property
+    def leverage(self) -> Float[Tensor, ""]:
+        """The variance of the mean, in units of the noise."""
+        return self.averages @ self.pulls
+
+    def with_mean(self, prior: MeanPrior) -> Float[Tensor, "mode channel"]:
+        """Return the coefficients given what is known of the mean: the function moves where it is uncertain."""
+        uncertain = prior.noise * self.leverage
+        total = prior.variance + uncertain
+        doubt = torch.where(total > 0.0, uncertain / total, 0.0)
+        return self.coefficients + self.pulls[:, None] / self.leverage * doubt * (prior.mean - self.mean)
 
 
 def _same(points: Float[Tensor, "_ dim"], others: Float[Tensor, "_ dim"] | None) -> bool:

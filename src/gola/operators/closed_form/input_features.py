@@ -8,12 +8,16 @@ from torch import Tensor
 
 from gola.data.cloud import Cloud
 from gola.operators.closed_form.fitted import Fitted
-from gola.operators.closed_form.function_space import FunctionSpace
+from gola.operators.closed_form.function_space import FunctionSpace, MeanPrior
+from gola.operators.closed_form.samples import spread
 from gola.operators.closed_form.smoothness import with_chosen_penalties
 
 COMPARISON_PADDING = 1.0
 """On the bounding box itself the cosines are orthonormal: distances of coefficients are distances on the domain, and
 what a fit does beyond it does not count."""
+
+# Samples whose means tell how far those of others scatter, at most.
+_SAMPLES = 30
 
 
 class InputFeatures(Fitted):
@@ -22,15 +26,21 @@ class InputFeatures(Fitted):
     Attributes:
         space: The space of the input functions.
         scales: The unit of each channel; 1 for a channel that is the same in all samples.
+        mean: Mean of each channel over the training samples.
+        mean_variance: Variance of the means of single samples.
+        noise: Variance of the noise in the values.
     """
 
     space: FunctionSpace
     scales: Float[Tensor, " channel"]
+    mean: Float[Tensor, " channel"]
+    mean_variance: Float[Tensor, " channel"]
+    noise: Float[Tensor, " channel"]
 
     def __init__(self) -> None:
         super().__init__()
         self.space = FunctionSpace()
-        self._register_empty("scales")
+        self._register_empty("scales", "mean", "mean_variance", "noise")
 
     @staticmethod
     def fitted(
@@ -39,16 +49,20 @@ class InputFeatures(Fitted):
         """Choose the penalties of the space and the units; return the features of the training samples as well."""
         features = InputFeatures()
         features.space = with_chosen_penalties(space, points, values)
-        coefficients = features.space.coefficients(points, values)
-        spread = (coefficients - coefficients.mean(dim=0)).square().sum(dim=1).mean(dim=0).sqrt()
-        features.scales = torch.where(spread > 0.0, spread, 1.0)
+        some = spread(len(points), at_most=_SAMPLES)
+        prior = features.space.mean_prior([points[row] for row in some], [values[row] for row in some])
+        features.mean, features.mean_variance, features.noise = prior.mean, prior.variance, prior.noise
+        coefficients = features.space.coefficients(points, values, prior)
+        scales = (coefficients - coefficients.mean(dim=0)).square().sum(dim=1).mean(dim=0).sqrt()
+        features.scales = torch.where(scales > 0.0, scales, 1.0)
         return features, (coefficients / features.scales).mT
 
     def of(
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
     ) -> Float[Tensor, "sample channel mode"]:
         """Return the features of other samples."""
-        return (self.space.coefficients(points, values) / self.scales).mT
+        prior = MeanPrior(mean=self.mean, variance=self.mean_variance, noise=self.noise)
+        return (self.space.coefficients(points, values, prior) / self.scales).mT
 
     def of_cloud(self, cloud: Cloud) -> Float[Tensor, "sample channel mode"]:
         """Return the features of each sample of a cloud."""
