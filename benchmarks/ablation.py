@@ -78,7 +78,10 @@ VARIANTS = {
     "five networks": Variant(operator="auto", settings={"members": "spectral"}),
     "kernel": Variant(operator="kernel"),
     "linear, without symmetries": Variant(operator="linear", settings={"symmetries": False}),
-    "linear, without reciprocity": Variant(operator="linear", settings={"reciprocity": False}),
+    "linear, without diffusion": Variant(operator="linear", settings={"diffusion": False}),
+    "linear, without diffusion and reciprocity": Variant(
+        operator="linear", settings={"diffusion": False, "reciprocity": False}
+    ),
     "linear": Variant(operator="linear"),
     "auto": Variant(operator="auto"),
 }
