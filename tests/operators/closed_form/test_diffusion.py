@@ -85,6 +85,13 @@ def test_what_is_no_diffusion_is_left_as_it_is():
     assert operator.prior is not None
 
 
+@pytest.mark.filterwarnings("error")
+def test_inputs_that_are_all_alike_tell_nothing():
+    cloud, targets = steady_states(5)
+    same = replace(cloud, values=torch.ones_like(cloud.values))
+    assert fitted((same, targets))(same).isfinite().all()
+
+
 def test_other_samples_and_saved_operators_use_it_too(tmp_path):
     operator = fitted(steady_states(4))
     cloud, targets = steady_states(20, seed=1)

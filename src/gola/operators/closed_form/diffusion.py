@@ -33,7 +33,8 @@ _INTERFACE = 0.05
 _CONTRAST = 10.0
 # Samples that differ less from the mean sample than this share of the mean square count less.
 _LEAST_SHARE = 0.01
-_TINY = float(np.finfo(float).tiny)
+# Stands for zero below a line.
+_TINY = 1e-100
 
 
 @final
