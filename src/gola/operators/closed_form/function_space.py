@@ -103,10 +103,10 @@ class FunctionSpace(Fitted):
     @property
     def averages(self) -> Float[Tensor, " mode"]:
         """The mean of each function over the bounding box."""
-        waves = self.waves
+        waves = self.waves.to(self.padding.device)
         # Angles are affine in the place and π/2 at the centre of the box.
-        along = torch.cos(0.5 * torch.pi * waves) * torch.sinc(0.5 * waves / self.padding.cpu())
-        return (amplitudes(waves) * along).prod(dim=1).to(self.padding)
+        along = torch.cos(0.5 * torch.pi * waves) * torch.sinc(0.5 * waves / self.padding)
+        return (amplitudes(waves) * along).prod(dim=1)
 
     def fractions(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point dim"]:
         """Return coordinates in which the bounding box is the unit cube."""
