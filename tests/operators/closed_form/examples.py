@@ -10,7 +10,7 @@ from gola.operators.closed_form import KernelConfig, LinearConfig, MeanConfig, N
 SMALL = {
     "mean": MeanConfig(num_modes=40),
     "nearest": NearestConfig(num_modes=40, num_input_modes=30),
-    "linear": LinearConfig(num_modes=40, num_wide_modes=30),
+    "linear": LinearConfig(num_modes=40, num_wide_modes=30, diffusion=False),
     "kernel": KernelConfig(num_modes=40, num_input_modes=30),
     "pod_rbf": PodRbfConfig(num_modes=40),
 }

@@ -39,8 +39,8 @@ def steady_states(count, *, seed=0, sign=1.0, fixed_source=0.0, boundary=0.0):
 
 
 def fitted(samples, **settings):
-    own = {"num_modes": 60, "num_wide_modes": 40, "dim": 1, "symmetries": False}
-    operator = small_operator("linear", **own, **settings)
+    own = {"num_modes": 60, "num_wide_modes": 40, "dim": 1, "symmetries": False, "diffusion": True}
+    operator = small_operator("linear", **{**own, **settings})
     operator.fit(*samples)
     return operator
 

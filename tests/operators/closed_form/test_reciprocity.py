@@ -56,7 +56,7 @@ def wind(points, places):
 
 
 def fitted(kernel, **settings):
-    own = {"num_modes": 40, "num_wide_modes": 30, "dim": 1, "symmetries": False, "diffusion": False}
+    own = {"num_modes": 40, "num_wide_modes": 30, "dim": 1, "symmetries": False}
     operator = small_operator("linear", **own, **settings)
     operator.fit(*answered(kernel, 6))
     return operator

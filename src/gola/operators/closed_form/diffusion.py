@@ -4,6 +4,7 @@ Where something flows down its gradient until it rests, :math:`-\nabla \cdot (a 
 number for each place, and Green's function one for each pair of places. So samples tell far more of the medium.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -18,8 +19,9 @@ from gola.operators.closed_form.finite_elements import FiniteElements
 from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.linear_map import LinearMap
 
-# Cells along each axis of the box, by dimension.
+# Cells along each axis of the box, by dimension, and at most so many for each function along an axis.
 _CELLS = {1: 128, 2: 48, 3: 12}
+_CELLS_PER_FUNCTION = 1.5
 # Each part of the samples is predicted from the others.
 _NUM_PARTS = 5
 # More samples than these tell next to nothing new of a medium.
@@ -106,7 +108,9 @@ class Diffusion:
 
     @cached_property
     def _elements(self) -> FiniteElements:
-        return FiniteElements.on(self.outputs.sides.cpu().numpy(), _CELLS[self.outputs.dim])
+        dim = self.outputs.dim
+        resolved = math.ceil(_CELLS_PER_FUNCTION * self.outputs.num_modes ** (1.0 / dim))
+        return FiniteElements.on(self.outputs.sides.cpu().numpy(), min(_CELLS[dim], max(resolved, 2)))
 
     @cached_property
     def _places(self) -> Float[Tensor, "node dim"]:
