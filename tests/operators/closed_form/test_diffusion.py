@@ -8,6 +8,7 @@ import torch
 
 from gola.operators.closed_form.diffusion import Medium
 from gola.operators.closed_form.finite_elements import FiniteElements
+from gola.operators.closed_form.observations import Observations
 from tests.operators.closed_form.examples import relative_error, scattered, small_operator
 
 FINE = FiniteElements.on(np.ones(1), 400)
@@ -67,7 +68,8 @@ def test_an_interface_is_found_where_it_is():
     sources = np.stack([source(number)(elements.nodes)[:, 0] for number in range(6)], axis=1)
     truth = np.where(elements.nodes[elements.cells].mean(axis=1)[:, 0] < 0.4, 1.0, 5.0)
     states = elements.extended(elements.solver(truth)(elements.loads(sources)))
-    medium = Medium.explaining(elements, sources, states)
+    seen = Observations.at(elements, [elements.nodes] * 6, list(states.T))
+    medium = Medium.explaining(elements, sources, seen)
     np.testing.assert_allclose(medium.response(sources), states, atol=0.02 * np.abs(states).max())
     assert np.median(np.abs(np.log(medium.values / truth))) < 0.1
     assert medium.sign == 1.0

@@ -33,6 +33,16 @@ def test_integrals_are_those_of_the_box(elements):
     np.testing.assert_allclose(elements.stiffness @ np.ones(elements.cells.shape[1]), 0.0, atol=1e-12)
 
 
+def test_a_function_with_constant_slopes_is_known_at_any_point(elements):
+    dim = elements.nodes.shape[1]
+    slopes = random_values(dim)
+    # The far corner of the box belongs to its last cell.
+    fractions = np.vstack([np.random.default_rng(1).random((50, dim)), np.ones(dim)])
+    corners, shares = elements.located(fractions)
+    found = np.einsum("pc,pc->p", shares, (elements.nodes @ slopes)[corners])
+    np.testing.assert_allclose(found, fractions @ slopes, atol=1e-12)
+
+
 def test_a_jump_across_the_box_varies_by_its_height(elements):
     middle = elements.nodes[elements.cells].mean(axis=1)[:, 0]
     variation, _ = elements.variation(np.where(middle < 0.5, 0.0, 3.0), width=1e-9)

@@ -18,10 +18,12 @@ from torch import Tensor
 from gola.operators.closed_form.finite_elements import FiniteElements
 from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.linear_map import LinearMap
+from gola.operators.closed_form.observations import Observations
+from gola.operators.closed_form.samples import Samples
 
 # Cells along each axis of the box, by dimension, and at most so many for each function along an axis.
-_CELLS = {1: 128, 2: 48, 3: 12}
-_CELLS_PER_FUNCTION = 1.5
+_CELLS = {1: 128, 2: 64, 3: 12}
+_CELLS_PER_FUNCTION = 2.0
 # Each part of the samples is predicted from the others.
 _NUM_PARTS = 5
 # More samples than these tell next to nothing new of a medium.
@@ -50,19 +52,21 @@ class Diffusion:
     .. math:: \frac1n \sum_s \frac{\lVert u_s - \hat u_s \rVert^2}{\lVert \hat u_s \rVert^2}
               + \gamma \int \lvert \nabla \log a \rvert
 
-    where :math:`\hat u_s` is that difference in sample s. The penalty lets a medium have interfaces.
+    where :math:`\hat u_s` is that difference at the points of sample s. The penalty lets a medium have interfaces.
 
     Attributes:
         inputs: The space of the inputs.
         features: Coefficients of the inputs, which have one channel.
         outputs: The space of the solutions.
         solutions: Coefficients of the solutions, which have one channel.
+        samples: The samples themselves.
     """
 
     inputs: FunctionSpace
     features: Float[Tensor, "sample 1 mode"]
     outputs: FunctionSpace
     solutions: Float[Tensor, "sample output_mode 1"]
+    samples: Samples
 
     @cached_property
     def medium(self) -> "Medium":
@@ -71,10 +75,11 @@ class Diffusion:
 
     @property
     def misfit(self) -> float:
-        """Mean relative L2 error, at the nodes, of the samples that the medium was found from."""
-        errors = self._predicted(self.medium, np.arange(len(self.solutions)), self._sources) - self._states
-        sizes = np.linalg.norm(self._states, axis=0)
-        return float(np.mean(np.linalg.norm(errors, axis=0) / np.maximum(sizes, _TINY)))
+        """Mean relative L2 error, at their points, of the samples that the medium was found from."""
+        observed = self._observed(np.arange(len(self.solutions)))
+        errors = observed.of(self.medium.response(self._sources - _mean(self._sources))) - observed.values
+        sizes = np.array([float(targets.norm()) for targets in self.samples.targets])
+        return float(np.mean(np.sqrt(observed.squares(errors)) / np.maximum(sizes, _TINY)))
 
     def map(self) -> LinearMap:
         """Return the map of the medium; each part of the samples is predicted by a medium of the others."""
@@ -92,8 +97,22 @@ class Diffusion:
 
     def _explaining(self, rows: Int[np.ndarray, " row"]) -> "Medium":
         few = rows[:_MOST_SAMPLES]
-        sources, states = self._sources[:, few], self._states[:, few]
-        return Medium.explaining(self._elements, sources - _mean(sources), states - _mean(states))
+        sources = self._sources[:, few]
+        return Medium.explaining(self._elements, sources - _mean(sources), self._observed(few))
+
+    def _observed(self, rows: Int[np.ndarray, " row"]) -> Observations:
+        """Return how solutions differ from their mean at the points of each sample."""
+        mean = self.solutions[rows].mean(dim=0)
+        points = [self.samples.points[row] for row in rows]
+        targets = [self.samples.targets[row] for row in rows]
+        return Observations.at(
+            self._elements,
+            [self.outputs.fractions(places).cpu().numpy() for places in points],
+            [
+                (values - self.outputs.values(places, mean))[:, 0].cpu().numpy()
+                for places, values in zip(points, targets, strict=True)
+            ],
+        )
 
     def _predicted(
         self, medium: "Medium", known: Int[np.ndarray, " row"], sources: Float[np.ndarray, "node sample"]
@@ -143,13 +162,14 @@ class Medium:
 
     @staticmethod
     def explaining(
-        elements: FiniteElements, sources: Float[np.ndarray, "node sample"], states: Float[np.ndarray, "node sample"]
+        elements: FiniteElements, sources: Float[np.ndarray, "node sample"], observed: Observations
     ) -> "Medium":
-        """Find the medium in which the sources lead to the states, from the best constant one on."""
-        loads, wanted = elements.loads(sources), states[elements.inside]
-        squares = np.square(wanted).sum(axis=0)
-        weights = 1.0 / np.maximum(squares, max(_LEAST_SHARE * squares.mean(), _TINY)) / len(squares)
-        uniform = elements.solver(np.ones(len(elements.cells)))(loads)
+        """Find the medium in which the sources lead to the states that were observed, from the best constant one on."""
+        loads, wanted = elements.loads(sources), observed.values
+        squares = observed.squares(wanted)
+        floor = max(_LEAST_SHARE * squares.mean(), _TINY)
+        weights = (1.0 / np.maximum(squares, floor) / len(squares))[observed.samples]
+        uniform = observed.of(elements.extended(elements.solver(np.ones(len(elements.cells)))(loads)))
         response = float(np.sum(weights * uniform * wanted) / max(np.sum(weights * uniform**2), _TINY))
         sign = -1.0 if response < 0.0 else 1.0
         start = -np.log(max(abs(response), _TINY))
@@ -158,8 +178,8 @@ class Medium:
             values = np.exp(logarithm)
             solve = elements.solver(values)
             found = solve(sign * loads)
-            errors = found - wanted
-            adjoint = solve(2.0 * weights * errors)
+            errors = observed.of(elements.extended(found)) - wanted
+            adjoint = solve(observed.transposed(2.0 * weights * errors)[elements.inside])
             variation, slope = elements.variation(logarithm, _INTERFACE)
             return (
                 float(np.sum(weights * errors**2)) + _ROUGHNESS * variation,

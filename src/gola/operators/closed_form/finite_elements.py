@@ -9,7 +9,8 @@ from typing import final
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csc_array
-from scipy.sparse.linalg import splu
+
+from gola.operators.closed_form.layers import LayeredFactors
 
 _Solve = Callable[[Float[np.ndarray, "inside sample"]], Float[np.ndarray, "inside sample"]]
 
@@ -57,18 +58,21 @@ class FiniteElements:
             cells=cells,
             inside=node_numbers[(slice(1, -1),) * dim].ravel(),
             stiffness=sum(reduce(np.kron, factors) for factors in along),
-            mass=_assembled(cells, reduce(np.kron, masses)[None]),
+            mass=_assembled(cells, reduce(np.kron, masses)),
             faces=np.concatenate(pairs, axis=1),
             face_area=cells_per_axis ** (1.0 - dim),
         )
 
     def solver(self, medium: Float[np.ndarray, " cell"]) -> _Solve:
         """Return what solves −∇·(a∇u) = f with u = 0 on the boundary, for integrals of f times each function inside."""
-        matrix = _assembled(self.cells, medium[:, None, None] * self.stiffness)[self.inside][:, self.inside]
-        # Symmetric and positive definite: pivoting is not needed and would cost sparsity.
-        options = {"SymmetricMode": True}
-        factors = splu(csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
-        return lambda loads: factors.solve(np.asfortranarray(loads))
+        numbers = np.full(len(self.nodes), -1)
+        numbers[self.inside] = np.arange(len(self.inside))
+        rows, columns = (numbers[nodes] for nodes in _pairs(self.cells))
+        known = (rows >= 0) & (columns >= 0)
+        values = (medium[:, None, None] * self.stiffness).ravel()[known]
+        # Nodes with the same first coordinate are a layer.
+        num_layers = round(len(self.inside) ** (1.0 / self.nodes.shape[1]))
+        return LayeredFactors.of(rows[known], columns[known], values, len(self.inside), num_layers).solve
 
     def loads(self, sources: Float[np.ndarray, "node sample"]) -> Float[np.ndarray, "inside sample"]:
         """Return the integrals of sources times each function inside."""
@@ -79,6 +83,18 @@ class FiniteElements:
         everywhere = np.zeros((len(self.nodes), values.shape[1]))
         everywhere[self.inside] = values
         return everywhere
+
+    def located(
+        self, fractions: Float[np.ndarray, "point dim"]
+    ) -> tuple[Int[np.ndarray, "point corner"], Float[np.ndarray, "point corner"]]:
+        """Return the nodes around each point, and how much of a function's value there is that of each node."""
+        dim = fractions.shape[1]
+        cells_per_axis = round(len(self.cells) ** (1.0 / dim))
+        cells = np.clip(np.floor(fractions * cells_per_axis), 0, cells_per_axis - 1).astype(np.int64)
+        right = fractions * cells_per_axis - cells
+        shares = [np.where(corner, right, 1.0 - right).prod(axis=1) for corner in product((False, True), repeat=dim)]
+        number = np.ravel_multi_index(tuple(cells.T), (cells_per_axis,) * dim)
+        return self.cells[number], np.stack(shares, axis=1)
 
     def energies(
         self, first: Float[np.ndarray, "inside sample"], second: Float[np.ndarray, "inside sample"]
@@ -100,8 +116,11 @@ class FiniteElements:
         return self.face_area * float(np.sum(sizes - width)), gradient
 
 
-def _assembled(cells: Int[np.ndarray, "cell corner"], elements: Float[np.ndarray, "_ corner corner"]) -> csc_array:
+def _assembled(cells: Int[np.ndarray, "cell corner"], element: Float[np.ndarray, "corner corner"]) -> csc_array:
+    return csc_array((np.tile(element.ravel(), len(cells)), _pairs(cells)))
+
+
+def _pairs(cells: Int[np.ndarray, "cell corner"]) -> tuple[Int[np.ndarray, " pair"], Int[np.ndarray, " pair"]]:
+    """Return both nodes of each pair of corners of each cell."""
     num_corners = cells.shape[1]
-    rows, columns = np.repeat(cells, num_corners, axis=1), np.tile(cells, (1, num_corners))
-    values = np.broadcast_to(elements, (len(cells), num_corners, num_corners))
-    return csc_array((values.ravel(), (rows.ravel(), columns.ravel())))
+    return np.repeat(cells, num_corners, axis=1).ravel(), np.tile(cells, (1, num_corners)).ravel()

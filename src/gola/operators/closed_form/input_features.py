@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from gola.data.cloud import Cloud
 from gola.operators.closed_form.fitted import Fitted
 from gola.operators.closed_form.function_space import FunctionSpace, MeanPrior
+from gola.operators.closed_form.periodicity import repeating_axes, with_copies
 from gola.operators.closed_form.samples import spread
 from gola.operators.closed_form.smoothness import with_chosen_penalties
 
@@ -29,6 +30,7 @@ class InputFeatures(Fitted):
         mean: Mean of each channel over the training samples.
         mean_variance: Variance of the means of single samples.
         noise: Variance of the noise in the values.
+        repeating: The axes along which the input functions repeat.
     """
 
     space: FunctionSpace
@@ -36,11 +38,13 @@ class InputFeatures(Fitted):
     mean: Float[Tensor, " channel"]
     mean_variance: Float[Tensor, " channel"]
     noise: Float[Tensor, " channel"]
+    repeating: Int[Tensor, " axis"]
 
     def __init__(self) -> None:
         super().__init__()
         self.space = FunctionSpace()
         self._register_empty("scales", "mean", "mean_variance", "noise")
+        self.register_buffer("repeating", torch.empty(0, dtype=torch.int64))
 
     @staticmethod
     def fitted(
@@ -49,6 +53,11 @@ class InputFeatures(Fitted):
         """Choose the penalties of the space and the units; return the features of the training samples as well."""
         features = InputFeatures()
         features.space = with_chosen_penalties(space, points, values)
+        repeating = repeating_axes(features.space, points, values)
+        if repeating:
+            features.repeating = torch.tensor(repeating, device=features.repeating.device)
+            points, values = features._with_copies(points, values)
+            features.space = with_chosen_penalties(space, points, values)
         some = spread(len(points), at_most=_SAMPLES)
         prior = features.space.mean_prior([points[row] for row in some], [values[row] for row in some])
         features.mean, features.mean_variance, features.noise = prior.mean, prior.variance, prior.noise
@@ -62,8 +71,17 @@ class InputFeatures(Fitted):
     ) -> Float[Tensor, "sample channel mode"]:
         """Return the features of other samples."""
         prior = MeanPrior(mean=self.mean, variance=self.mean_variance, noise=self.noise)
+        points, values = self._with_copies(points, values)
         return (self.space.coefficients(points, values, prior) / self.scales).mT
 
     def of_cloud(self, cloud: Cloud) -> Float[Tensor, "sample channel mode"]:
         """Return the features of each sample of a cloud."""
         return self.of(torch.split(cloud.points, cloud.sizes), torch.split(cloud.values, cloud.sizes))
+
+    def _with_copies(
+        self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+    ) -> tuple[list[Float[Tensor, "_ dim"]], list[Float[Tensor, "_ channel"]]]:
+        # On the meta device nothing has a value.
+        axes = [] if self.repeating.is_meta else self.repeating.tolist()
+        both = [with_copies(self.space, axes, *sample) for sample in zip(points, values, strict=True)]
+        return [places for places, _ in both], [sample_values for _, sample_values in both]

@@ -136,19 +136,20 @@ class Linear(ClosedForm):
     ) -> Float[Tensor, "sample mode channel"]:
         """Fit under the prior chosen before, with the symmetries found before."""
         features = self.inputs.of(samples.points, samples.inputs)
-        found = self._map(features, solutions)
+        found = self._map(samples, features, solutions)
         self.weights, self.offset = found.weights, found.offset
         return found.left_out
 
     def _map(
         self,
+        samples: Samples,
         features: Float[Tensor, "sample input_channel input_mode"],
         solutions: Float[Tensor, "sample mode channel"],
     ) -> LinearMap:
         """Fit the map with all that was chosen before."""
         prior = self.prior
         if prior is None:
-            return self._diffusion(self.inputs, features, solutions).map()
+            return self._diffusion(self.inputs, features, solutions, samples).map()
         found = prior.fit(self.inputs.space, features, self.solutions, solutions, self.symmetries)
         doubt = self.choice.get("reciprocity")
         if doubt is None:
@@ -209,7 +210,7 @@ class Linear(ClosedForm):
         inputs, features = fitted
         if features.shape[1] > 1 or solutions.shape[2] > 1:
             return best
-        diffusion = self._diffusion(inputs, features, solutions)
+        diffusion = self._diffusion(inputs, features, solutions, samples)
         # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
         if diffusion.misfit > best.error:
             return best
@@ -223,8 +224,11 @@ class Linear(ClosedForm):
         inputs: InputFeatures,
         features: Float[Tensor, "sample 1 input_mode"],
         solutions: Float[Tensor, "sample mode 1"],
+        samples: Samples,
     ) -> Diffusion:
-        return Diffusion(inputs=inputs.space, features=features, outputs=self.solutions, solutions=solutions)
+        return Diffusion(
+            inputs=inputs.space, features=features, outputs=self.solutions, solutions=solutions, samples=samples
+        )
 
     def _keep(self, chosen: "_Candidate") -> None:
         settings = {"diffusion": True} if chosen.prior is None else asdict(chosen.prior)

@@ -9,6 +9,9 @@ from torch import Tensor
 
 from gola.data.cloud import Cloud
 
+# So many points show what the functions of a data set have in common.
+_SHOWING_POINTS = 1000
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
@@ -63,3 +66,8 @@ def spread(count: int, at_most: int) -> list[int]:
     """
     chosen = torch.linspace(0, count - 1, min(count, at_most)).long()
     return chosen.tolist()
+
+
+def representatives(points: Sequence[Float[Tensor, "_ dim"]], at_least: int = 2) -> list[int]:
+    """Pick the samples that show what all functions have in common: a few, or more where each has few points."""
+    return spread(len(points), at_most=max(at_least, _SHOWING_POINTS // len(points[0])))
