@@ -4,14 +4,13 @@ The paper's problems from 30 and 100 samples, and those on irregular domains fro
 
 Runs are those of ``gola reproduce``, on the same data and kept in the same folder, ``results/paper/runs``, with some
 variants of the spectral operator beside them: whatever is done there is not done again. ``--table`` prints what is
-finished as Markdown, and ``--figure`` draws it. Variants were chosen on samples of generator seed 0; these are of seed
-1. All variants are trained equally long.
+finished as Markdown, and ``--figure`` draws it, both with the results of ``benchmarks.dropped``. Variants were chosen
+on samples of generator seed 0; these are of seed 1. All variants are trained equally long.
 """
 
 import argparse
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -19,72 +18,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from gola import TrainingConfig
-from gola.paper.budgets import BUDGETS
-from gola.paper.cells import Cell, run_of
+from benchmarks import dropped
+from benchmarks.variants import IRREGULAR_PROBLEMS, IRREGULAR_WORK, PAPER_PROBLEMS, VARIANTS, WORK
 from gola.paper.published import TABLE_1, TABLE_2
-from gola.paper.reproduction import Reproduction
 from gola.runs import ResultFolder, RunConfig, RunResult, run_all
 
-WORK = Reproduction.of("standard", out=Path("results/paper"), data=Path("data/paper"))
 FIGURE = Path("results/ablation/ablation.png")
-PAPER_PROBLEMS = ("darcy", "nonlinear_diffusion", "eikonal", "advection")
-IRREGULAR_PROBLEMS = ("perforated_darcy", "plate_elasticity", "heat_sink")
-ROWS = ((30, PAPER_PROBLEMS), (100, PAPER_PROBLEMS), (30, IRREGULAR_PROBLEMS))
 # The goal is half of the paper's error, and less where closed forms are good.
 GOALS = {30: (0.065, 0.037, 0.045, 0.085), 100: (0.014, 0.008, 0.035, 0.0025)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Variant:
-    """An operator and how it is trained.
-
-    Attributes:
-        operator: Its name.
-        settings: Changes to its preset.
-        training: How to train, where the tables do otherwise.
-    """
-
-    operator: str
-    settings: dict[str, object] = field(default_factory=dict)
-    training: TrainingConfig | None = None
-
-    def run(self, problem: str, num_train: int, seed: int) -> RunConfig:
-        """Return the run of this variant."""
-        cell = Cell(problem=problem, operator=self.operator, num_train=num_train, num_points=WORK.protocol.num_points)
-        usual = run_of(cell, WORK.protocol, BUDGETS["standard"], WORK.data, seed)
-        return replace(usual, settings=self.settings, training=self.training or usual.training)
-
-
-# As the automatic choice trains its networks.
-_NETWORK = TrainingConfig(num_steps=2000, batch_size=2, learning_rate=4e-3, validation_share=0.0, patience=None)
-_MODES: dict[str, object] = {"num_modes": 8}
-VARIANTS = {
-    "gola": Variant(operator="gola"),
-    "spectral": Variant(operator="spectral", settings=_MODES, training=_NETWORK),
-    "spectral, with message passing": Variant(
-        operator="spectral", settings={**_MODES, "local": True}, training=_NETWORK
-    ),
-    "spectral, points drawn anew": Variant(
-        operator="spectral", settings=_MODES, training=replace(_NETWORK, num_points=700)
-    ),
-    "spectral, weight averaging": Variant(
-        operator="spectral", settings=_MODES, training=replace(_NETWORK, averaging=0.99)
-    ),
-    "spectral, weight decay 1": Variant(
-        operator="spectral", settings=_MODES, training=replace(_NETWORK, weight_decay=1.0)
-    ),
-    "spectral, local law": Variant(operator="spectral", settings=_MODES, training=replace(_NETWORK, law=0.1)),
-    "five networks": Variant(operator="auto", settings={"members": "spectral"}),
-    "kernel": Variant(operator="kernel"),
-    "linear, without symmetries": Variant(operator="linear", settings={"symmetries": False}),
-    "linear, without diffusion": Variant(operator="linear", settings={"diffusion": False}),
-    "linear, without diffusion and reciprocity": Variant(
-        operator="linear", settings={"diffusion": False, "reciprocity": False}
-    ),
-    "linear": Variant(operator="linear"),
-    "auto": Variant(operator="auto"),
-}
+ROWS = ((30, PAPER_PROBLEMS), (100, PAPER_PROBLEMS), (30, IRREGULAR_PROBLEMS))
+# The last variant is what users get, and stands last.
+SHOWN = (*dropped.VARIANTS, *VARIANTS)
 
 
 def main() -> None:
@@ -106,7 +50,7 @@ def main() -> None:
     if options.table or options.figure:
         return
     for problem in options.problems:
-        WORK.prepare(problem)
+        (WORK if problem in PAPER_PROBLEMS else IRREGULAR_WORK).prepare(problem)
     runs = [
         VARIANTS[variant].run(problem, size, seed)
         for seed, (size, problems), variant in itertools.product(options.seeds, ROWS, options.variants)
@@ -137,6 +81,8 @@ def result_of(run: RunConfig, known: dict[str, RunResult]) -> RunResult | None:
 
 def errors_of(problem: str, num_train: int, variant: str, known: dict[str, RunResult]) -> list[float]:
     """Return the errors of all seeds that are finished."""
+    if variant in dropped.VARIANTS:
+        return dropped.errors_of(problem, num_train, variant)
     found = [result_of(VARIANTS[variant].run(problem, num_train, seed), known) for seed in range(3)]
     return [result.error for result in found if result is not None]
 
@@ -150,7 +96,7 @@ def print_table() -> None:
         if problems == PAPER_PROBLEMS:
             print("| *the paper's GOLA* | " + " | ".join(f"*{paper_error(size, one):.4f}*" for one in problems) + " |")
             print("| *the goal* | " + " | ".join(f"*{goal:g}*" for goal in GOALS[size]) + " |")
-        for variant in VARIANTS:
+        for variant in SHOWN:
             cells = [cell(errors_of(problem, size, variant, known)) for problem in problems]
             print(f"| {variant} | " + " | ".join(cells) + " |")
 
@@ -171,7 +117,7 @@ def cell(errors: Sequence[float]) -> str:
 def draw() -> None:
     """Draw every variant as a row of points on a logarithmic axis, one panel for each problem and size."""
     known = finished()
-    figure, axes = plt.subplots(len(ROWS), len(PAPER_PROBLEMS), figsize=(13, 10), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(len(ROWS), len(PAPER_PROBLEMS), figsize=(13, 13), sharey=True, layout="constrained")
     for panels, (size, problems) in zip(axes, ROWS, strict=True):
         for panel, problem in zip(panels, problems, strict=False):
             draw_panel(panel, size, problem, known)
@@ -186,7 +132,7 @@ def draw() -> None:
 
 def draw_panel(panel: Axes, size: int, problem: str, known: dict[str, RunResult]) -> None:
     """Draw all variants on one problem."""
-    for place, variant in enumerate(VARIANTS):
+    for place, variant in enumerate(SHOWN):
         errors = errors_of(problem, size, variant, known)
         colour = "C1" if variant == "auto" else "C0"
         panel.plot(errors, [place] * len(errors), "o", color=colour, alpha=0.5, markersize=5)
@@ -203,7 +149,7 @@ def draw_panel(panel: Axes, size: int, problem: str, known: dict[str, RunResult]
     panel.xaxis.set_minor_formatter(NullFormatter())
     panel.grid(axis="x", alpha=0.3)
     panel.set_title(f"{problem.replace('_', ' ')}, {size} samples", fontsize=10)
-    panel.set_yticks(range(len(VARIANTS)), list(VARIANTS))
+    panel.set_yticks(range(len(SHOWN)), SHOWN)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,61 @@
+"""What the ablation compares: operators, how they are trained, and on which problems."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gola import TrainingConfig
+from gola.paper.budgets import BUDGETS
+from gola.paper.cells import Cell, run_of
+from gola.paper.reproduction import Reproduction
+from gola.runs import RunConfig
+
+WORK = Reproduction.of("standard", out=Path("results/paper"), data=Path("data/paper"))
+# Problems on meshes have no resolution to set.
+IRREGULAR_WORK = replace(WORK, protocol=replace(WORK.protocol, parameters={}))
+PAPER_PROBLEMS = ("darcy", "nonlinear_diffusion", "eikonal", "advection")
+IRREGULAR_PROBLEMS = ("perforated_darcy", "plate_elasticity", "heat_sink")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """An operator and how it is trained.
+
+    Attributes:
+        operator: Its name.
+        settings: Changes to its preset.
+        training: How to train, where the tables do otherwise.
+    """
+
+    operator: str
+    settings: dict[str, object] = field(default_factory=dict)
+    training: TrainingConfig | None = None
+
+    def run(self, problem: str, num_train: int, seed: int) -> RunConfig:
+        """Return the run of this variant."""
+        cell = Cell(problem=problem, operator=self.operator, num_train=num_train, num_points=WORK.protocol.num_points)
+        usual = run_of(cell, WORK.protocol, BUDGETS["standard"], WORK.data, seed)
+        return replace(usual, settings=self.settings, training=self.training or usual.training)
+
+
+# As the automatic choice trains its networks.
+_NETWORK = TrainingConfig(num_steps=2000, batch_size=2, learning_rate=4e-3, validation_share=0.0, patience=None)
+_MODES: dict[str, object] = {"num_modes": 8}
+SPECTRAL = Variant(operator="spectral", settings=_MODES, training=_NETWORK)
+VARIANTS = {
+    "gola": Variant(operator="gola"),
+    "spectral": SPECTRAL,
+    "spectral, with message passing": replace(SPECTRAL, settings={**_MODES, "local": True}),
+    "spectral, points drawn anew": replace(SPECTRAL, training=replace(_NETWORK, num_points=700)),
+    "spectral, weight averaging": replace(SPECTRAL, training=replace(_NETWORK, averaging=0.99)),
+    "spectral, weight decay 1": replace(SPECTRAL, training=replace(_NETWORK, weight_decay=1.0)),
+    "spectral, local law": replace(SPECTRAL, training=replace(_NETWORK, law=0.1)),
+    "five networks": Variant(operator="auto", settings={"members": "spectral"}),
+    "kernel": Variant(operator="kernel"),
+    "linear, without symmetries": Variant(operator="linear", settings={"symmetries": False}),
+    "linear, without diffusion": Variant(operator="linear", settings={"diffusion": False}),
+    "linear, without diffusion and reciprocity": Variant(
+        operator="linear", settings={"diffusion": False, "reciprocity": False}
+    ),
+    "linear": Variant(operator="linear"),
+    "auto": Variant(operator="auto"),
+}
