@@ -37,6 +37,8 @@ _INTERFACE = 0.05
 _CONTRAST = 10.0
 # Samples that differ less from the mean sample than this share of the mean square count less.
 _LEAST_SHARE = 0.01
+# What is computed at nodes has no noise to smooth away: penalties in units of those that suit the data.
+_NODE_PENALTIES = 1e-4
 # Stands for zero below a line.
 _TINY = 1e-100
 
@@ -123,7 +125,8 @@ class Diffusion:
     def _through_nodes(self, values: Float[np.ndarray, "node column"]) -> Float[Tensor, "output_mode column"]:
         """Return the coefficients of functions with these values at the nodes."""
         places = self._places
-        return self.outputs.coefficients([places], [torch.from_numpy(values).to(places)])[0]
+        space = self.outputs.with_penalties(_NODE_PENALTIES * self.outputs.penalties)
+        return space.coefficients([places], [torch.from_numpy(values).to(places)])[0]
 
     @cached_property
     def _elements(self) -> FiniteElements:
