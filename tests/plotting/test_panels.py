@@ -16,14 +16,16 @@ def test_curves_of_the_same_name_look_the_same_in_all_panels():
     first, second = (Curve(label=name, values={1.0: 1.0, 2.0: 0.5}) for name in ("a", "b"))
     left, right = draw_panels([panel(first, second), panel(second)]).axes
     assert left.lines[1].get_color() == right.lines[0].get_color() != left.lines[0].get_color()
+    assert left.lines[1].get_marker() == right.lines[0].get_marker() != left.lines[0].get_marker()
 
 
-def test_marks_take_the_colour_of_the_curve_that_they_belong_to():
+def test_marks_look_like_the_curve_that_they_belong_to():
     curve = Curve(label="ours", values={30.0: 0.2, 100.0: 0.1})
     marks = Curve(label="theirs", values={30.0: 0.3}, look="marks", like="ours")
     (axes,) = draw_panels([panel(curve, marks)]).axes
     line, mark = axes.lines
     assert mark.get_color() == line.get_color()
+    assert mark.get_marker() == line.get_marker()
     assert mark.get_linestyle() == "None"
 
 

@@ -17,7 +17,7 @@ from gola.runs.comparison import spread
 
 _SIZES = "training samples"
 _ERROR = "relative L2 error"
-_THE_PAPERS = "the paper's, same colour"
+_THE_PAPERS = "the paper's: hollow"
 
 
 def curves(store: Store) -> Picture:
@@ -37,8 +37,8 @@ def curves(store: Store) -> Picture:
     return Picture(
         png=as_png(draw_panels(panels, num_columns=2)),
         caption="Test error against the number of training samples. GCN, DeepONet and FNO see the full grid, the others"
-        f" {store.protocol.num_points} points. Bars are standard deviations over seeds. Diamonds are the paper's"
-        " numbers (its Tables 1 and 2).",
+        f" {store.protocol.num_points} points. Bars are standard deviations over seeds. Hollow marks are the"
+        " paper's numbers for the operator with that mark (its Tables 1 and 2).",
         description="Four panels of curves, error against training samples, both on logarithmic scales.",
         wide=True,
     )

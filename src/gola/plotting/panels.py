@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -22,6 +22,8 @@ _LETTER, _HANDLE = 0.072, 0.75
 # Height of a line of the legend, in inches.
 _LINE = 0.2
 _COLOURS = (*(f"C{number}" for number in range(10)), "black", "darkgoldenrod", "navy", "olivedrab")
+# Curves differ in the shape of their marks too, for readers who see no colours.
+_MARKERS = "os^vDPX<>*ph"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +36,7 @@ class Curve:
         spreads: Half the length of error bars, where they are known.
         look: ``"line"`` for what was measured, ``"dashed"`` for what it is compared with, ``"marks"`` for numbers that
             stand alone.
-        like: Another curve whose colour it takes.
+        like: Another curve whose colour and marks it takes.
     """
 
     label: str
@@ -72,30 +74,41 @@ def draw_panels(panels: Sequence[Panel], *, num_columns: int | None = None, orde
     columns = num_columns or len(panels)
     with house_style():
         figure = new_figure(columns, math.ceil(len(panels) / columns), panel=_PANEL)
-        colours = _colours(panels, ordered=ordered)
+        looks = _looks(panels, ordered=ordered)
         for axes, panel in zip(figure.axes, panels, strict=False):
-            _draw(axes, panel, colours)
+            _draw(axes, panel, looks)
         for axes in figure.axes[len(panels) :]:
             axes.set_axis_off()
         _add_legend(figure)
         return figure
 
 
-def _colours(panels: Sequence[Panel], *, ordered: bool) -> dict[str, str]:
-    """Give every name its colour: even steps of a scale where there is an order, clearly different ones otherwise."""
+class _Look(NamedTuple):
+    colour: str
+    marker: str
+
+
+def _looks(panels: Sequence[Panel], *, ordered: bool) -> dict[str, _Look]:
+    """Give every name its colour and its mark."""
     names = list(dict.fromkeys(curve.like or curve.label for panel in panels for curve in panel.curves))
-    if not ordered:
-        return dict(zip(names, itertools.cycle(_COLOURS), strict=False))
+    colours = _shades(len(names)) if ordered else itertools.cycle(_COLOURS)
+    return {
+        name: _Look(colour, marker)
+        for name, colour, marker in zip(names, colours, itertools.cycle(_MARKERS), strict=False)
+    }
+
+
+def _shades(count: int) -> list[str]:
+    """Return even steps of a scale of colours, for what has an order."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    shades = np.linspace(0.9, 0.05, max(len(names), 1))
-    return {name: to_hex(colormaps["viridis"](shade)) for name, shade in zip(names, shades, strict=True)}
+    return [to_hex(colormaps["viridis"](shade)) for shade in np.linspace(0.9, 0.05, count)]
 
 
-def _draw(axes: Axes, panel: Panel, colours: Mapping[str, str]) -> None:
+def _draw(axes: Axes, panel: Panel, looks: Mapping[str, _Look]) -> None:
     for curve in panel.curves:
-        _draw_curve(axes, curve, colours[curve.like or curve.label])
+        _draw_curve(axes, curve, looks[curve.like or curve.label])
     axes.set_title(panel.title)
     axes.set_xlabel(panel.across)
     axes.set_ylabel(panel.up)
@@ -121,11 +134,12 @@ def _apart(places: Sequence[float]) -> list[float]:
     return kept[::-1]
 
 
-def _draw_curve(axes: Axes, curve: Curve, colour: str) -> None:
+def _draw_curve(axes: Axes, curve: Curve, look: _Look) -> None:
     places = sorted(curve.values)
     heights = [curve.values[place] for place in places]
+    colour, marker = look
     if curve.look == "marks":
-        axes.plot(places, heights, "D", color=colour, fillstyle="none", markersize=6, label=curve.label)
+        axes.plot(places, heights, marker, color=colour, fillstyle="none", markersize=8, label=curve.label)
         return
     if curve.look == "dashed":
         axes.plot(places, heights, "--", color=colour, linewidth=1.0, label=curve.label)
@@ -133,7 +147,7 @@ def _draw_curve(axes: Axes, curve: Curve, colour: str) -> None:
     # A bar that reaches below zero has no place on a logarithmic scale.
     bars = [min(curve.spreads.get(place, 0.0), 0.95 * height) for place, height in zip(places, heights, strict=True)]
     axes.errorbar(places, heights, yerr=bars if any(bars) else None, fmt="none", ecolor=colour, capsize=2)
-    axes.plot(places, heights, "o-", color=colour, markersize=3.5, linewidth=1.3, label=curve.label)
+    axes.plot(places, heights, f"{marker}-", color=colour, markersize=4, linewidth=1.3, label=curve.label)
 
 
 def _add_legend(figure: Figure) -> None:
