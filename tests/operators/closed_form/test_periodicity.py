@@ -3,10 +3,12 @@
 import pytest
 import torch
 
+from gola.data.cloud import Cloud
 from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.input_features import InputFeatures
 from gola.operators.closed_form.periodicity import repeating_axes, with_copies
 from gola.operators.closed_form.smoothness import with_chosen_penalties
+from tests.operators.closed_form.examples import small_operator
 
 NUM_SAMPLES = 6
 
@@ -76,3 +78,13 @@ def test_fits_of_repeating_functions_are_better_near_the_boundary():
     plain.repeating = plain.repeating[:0]
     assert repeating.repeating.tolist() == [0, 1]
     assert error(repeating) < 0.7 * error(plain)
+
+
+def test_a_saved_operator_knows_along_which_axes_inputs_repeat():
+    points, values = samples((True, True))
+    cloud = Cloud.collate([Cloud.of(places, own) for places, own in zip(points, values, strict=True)])
+    operator, other = small_operator("linear", num_modes=100), small_operator("linear", num_modes=100)
+    operator.fit(cloud, cloud.values.square())
+    other.load_state_dict(operator.state_dict())
+    assert other.inputs.repeating.tolist() == [0, 1]
+    torch.testing.assert_close(other(cloud), operator(cloud))
