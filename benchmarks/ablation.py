@@ -21,7 +21,8 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from benchmarks import dropped
 from benchmarks.variants import IRREGULAR_PROBLEMS, IRREGULAR_WORK, PAPER_PROBLEMS, VARIANTS, WORK
 from gola.paper.published import TABLE_1, TABLE_2
-from gola.runs import ResultFolder, RunConfig, RunResult, run_all
+from gola.paper.store import Store
+from gola.runs import run_all
 
 FIGURE = Path("results/ablation/ablation.png")
 # The goal is half of the paper's error, and less where closed forms are good.
@@ -57,8 +58,8 @@ def main() -> None:
         for problem in problems
         if size in options.sizes and problem in options.problems
     ]
-    known = finished()
-    missing = [run for run in runs if result_of(run, known) is None]
+    store = WORK.store()
+    missing = [run for run in runs if run.seed not in store.of_run(run)]
     print(f"{len(missing)} of {len(runs)} runs are missing", flush=True)
     run_all(
         missing,
@@ -68,28 +69,17 @@ def main() -> None:
     )
 
 
-def finished() -> dict[str, RunResult]:
-    """Return all results by identity."""
-    return {result.identity: result for result in ResultFolder(path=WORK.runs_folder).results()}
-
-
-def result_of(run: RunConfig, known: dict[str, RunResult]) -> RunResult | None:
-    """Return the result of a run, on whatever machine its data were made."""
-    fingerprints = WORK.store().fingerprints.get(Path(run.data).stem, ())
-    return next((known[name] for name in map(run.identity, fingerprints) if name in known), None)
-
-
-def errors_of(problem: str, num_train: int, variant: str, known: dict[str, RunResult]) -> list[float]:
+def errors_of(problem: str, num_train: int, variant: str, store: Store) -> list[float]:
     """Return the errors of all seeds that are finished."""
     if variant in dropped.VARIANTS:
         return dropped.errors_of(problem, num_train, variant)
-    found = [result_of(VARIANTS[variant].run(problem, num_train, seed), known) for seed in range(3)]
-    return [result.error for result in found if result is not None]
+    found = store.of_run(VARIANTS[variant].run(problem, num_train, seed=0))
+    return [result.error for result in found.values()]
 
 
 def print_table() -> None:
     """Print mean, spread and number of seeds of every variant on every problem."""
-    known = finished()
+    store = WORK.store()
     for size, problems in ROWS:
         print(f"\n| {size} samples | " + " | ".join(problem.replace("_", " ") for problem in problems) + " |")
         print("|---" * (len(problems) + 1) + "|")
@@ -97,7 +87,7 @@ def print_table() -> None:
             print("| *the paper's GOLA* | " + " | ".join(f"*{paper_error(size, one):.4f}*" for one in problems) + " |")
             print("| *the goal* | " + " | ".join(f"*{goal:g}*" for goal in GOALS[size]) + " |")
         for variant in SHOWN:
-            cells = [cell(errors_of(problem, size, variant, known)) for problem in problems]
+            cells = [cell(errors_of(problem, size, variant, store)) for problem in problems]
             print(f"| {variant} | " + " | ".join(cells) + " |")
 
 
@@ -116,11 +106,11 @@ def cell(errors: Sequence[float]) -> str:
 
 def draw() -> None:
     """Draw every variant as a row of points on a logarithmic axis, one panel for each problem and size."""
-    known = finished()
+    store = WORK.store()
     figure, axes = plt.subplots(len(ROWS), len(PAPER_PROBLEMS), figsize=(13, 13), sharey=True, layout="constrained")
     for panels, (size, problems) in zip(axes, ROWS, strict=True):
         for panel, problem in zip(panels, problems, strict=False):
-            draw_panel(panel, size, problem, known)
+            draw_panel(panel, size, problem, store)
         for unused in panels[len(problems) :]:
             unused.axis("off")
             unused.legend(*axes[0, 0].get_legend_handles_labels(), loc="center", frameon=False)
@@ -130,10 +120,10 @@ def draw() -> None:
     figure.savefig(FIGURE, dpi=150)
 
 
-def draw_panel(panel: Axes, size: int, problem: str, known: dict[str, RunResult]) -> None:
+def draw_panel(panel: Axes, size: int, problem: str, store: Store) -> None:
     """Draw all variants on one problem."""
     for place, variant in enumerate(SHOWN):
-        errors = errors_of(problem, size, variant, known)
+        errors = errors_of(problem, size, variant, store)
         colour = "C1" if variant == "auto" else "C0"
         panel.plot(errors, [place] * len(errors), "o", color=colour, alpha=0.5, markersize=5)
         if errors:

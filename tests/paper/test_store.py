@@ -29,6 +29,16 @@ def test_all_seeds_that_were_done_count_even_more_than_the_budget_asks_for():
     assert [one.seed for one in found.missing([CELL], num_seeds=1)] == []
 
 
+def test_the_newest_result_counts_on_whatever_machine_its_data_were_made():
+    first, second = (
+        made_result(run(), error, data=data, code_version="other", finished=f"2027-01-0{day}T00:00:00+00:00")
+        for day, (data, error) in enumerate([("here", 0.3), ("there", 0.2)], start=1)
+    )
+    for order in (["here", "there"], ["there", "here"]):
+        found = replace(store(first, second), fingerprints={"darcy": order})
+        assert found.errors(CELL) == {0: pytest.approx(0.2)}
+
+
 def test_errors_at_other_numbers_of_points_are_found_in_the_same_result():
     cell = replace(CELL, num_train=100)
     found = store(made_result(run(cell=cell), 0.1))

@@ -32,10 +32,11 @@ class Store:
 
     def of(self, cell: Cell) -> dict[int, RunResult]:
         """Return the results of a cell by seed: those that the budget asks for, and further ones if there are."""
-        found: dict[int, RunResult] = {}
-        for identity in self._identities(self._run(cell, 0)):
-            found |= self._by_cell.get(identity, {})
-        return dict(sorted(found.items()))
+        return self.of_run(self._run(cell, 0))
+
+    def of_run(self, run: RunConfig) -> dict[int, RunResult]:
+        """Return the results of a run with all its seeds."""
+        return dict(sorted(self._by_settings.get(_settings(run), {}).items()))
 
     def errors(self, cell: Cell, test_points: int | None = None) -> dict[int, float]:
         """Return the mean test error of a cell by seed, at another number of points where one is given."""
@@ -92,12 +93,12 @@ class Store:
         return frozenset(result.identity for result in self.results if result.code_version == code_version())
 
     @functools.cached_property
-    def _by_cell(self) -> dict[str, dict[int, RunResult]]:
+    def _by_settings(self) -> dict[str, dict[int, RunResult]]:
         found: dict[str, dict[int, RunResult]] = {}
         # The newest come last, but those of the present code count before any others.
         for result in sorted(self.results, key=lambda result: result.code_version == code_version()):
-            key = replace(result.run, seed=0).identity(result.data)
-            found.setdefault(key, {})[result.run.seed] = result
+            if result.data in self.fingerprints.get(_problem(result.run), ()):
+                found.setdefault(_settings(result.run), {})[result.run.seed] = result
         return found
 
     def _run(self, cell: Cell, seed: int) -> RunConfig:
@@ -108,4 +109,13 @@ class Store:
 
     def _identities(self, run: RunConfig) -> list[str]:
         """Return the names that a result may have, one for each machine that the data were made on."""
-        return [run.identity(fingerprint) for fingerprint in self.fingerprints.get(Path(run.data).stem, ())]
+        return [run.identity(fingerprint) for fingerprint in self.fingerprints.get(_problem(run), ())]
+
+
+def _problem(run: RunConfig) -> str:
+    return Path(run.data).stem
+
+
+def _settings(run: RunConfig) -> str:
+    """Return what runs have in common that differ in their seed, and in the machine that their data were made on."""
+    return replace(run, seed=0).identity(_problem(run))
