@@ -14,7 +14,7 @@ def test_a_step_is_measured_with_the_neighbours_that_there_are():
 
 def test_a_larger_step_takes_longer():
     small, large = (measure_step(Size(num_points=number, num_modes=64, width=32)) for number in (300, 6000))
-    assert large.seconds > 4 * small.seconds
+    assert large.seconds > small.seconds
 
 
 def test_every_size_is_measured_in_a_process_of_its_own_and_kept(tmp_path):

@@ -174,7 +174,8 @@ class ClosedForm(Fitted, Operator):
         return self.solutions.coefficients(samples.points, samples.targets)
 
     def _finish(self, cloud: Cloud, samples: Samples, left_out: Float[Tensor, "sample mode channel"]) -> None:
-        self.left_out = left_out
+        # Files hold tensors as they lie in memory.
+        self.left_out = left_out.contiguous()
         self.left_out_error = left_out.new_tensor(error_at_the_data(self.solutions, left_out, samples))
         self._places = Queries(points=cloud.points, offsets=cloud.offsets)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from gola.data.cloud import Cloud
@@ -30,7 +30,7 @@ class InputFeatures(Fitted):
         mean: Mean of each channel over the training samples.
         mean_variance: Variance of the means of single samples.
         noise: Variance of the noise in the values.
-        repeating: The axes along which the input functions repeat.
+        repeats: Whether the input functions repeat along each axis.
     """
 
     space: FunctionSpace
@@ -38,13 +38,13 @@ class InputFeatures(Fitted):
     mean: Float[Tensor, " channel"]
     mean_variance: Float[Tensor, " channel"]
     noise: Float[Tensor, " channel"]
-    repeating: Int[Tensor, " axis"]
+    repeats: Bool[Tensor, " dim"]
 
     def __init__(self) -> None:
         super().__init__()
         self.space = FunctionSpace()
         self._register_empty("scales", "mean", "mean_variance", "noise")
-        self.register_buffer("repeating", torch.empty(0, dtype=torch.int64))
+        self.register_buffer("repeats", torch.empty(0, dtype=torch.bool))
 
     @staticmethod
     def fitted(
@@ -54,8 +54,8 @@ class InputFeatures(Fitted):
         features = InputFeatures()
         features.space = with_chosen_penalties(space, points, values)
         repeating = repeating_axes(features.space, points, values)
+        features.repeats = torch.tensor([axis in repeating for axis in range(space.dim)], device=space.lower.device)
         if repeating:
-            features.repeating = torch.tensor(repeating, device=features.repeating.device)
             points, values = features._with_copies(points, values)
             features.space = with_chosen_penalties(space, points, values)
         some = spread(len(points), at_most=_SAMPLES)
@@ -82,6 +82,6 @@ class InputFeatures(Fitted):
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
     ) -> tuple[list[Float[Tensor, "_ dim"]], list[Float[Tensor, "_ channel"]]]:
         # On the meta device nothing has a value.
-        axes = [] if self.repeating.is_meta else self.repeating.tolist()
+        axes = [] if self.repeats.is_meta else self.repeats.nonzero()[:, 0].tolist()
         both = [with_copies(self.space, axes, *sample) for sample in zip(points, values, strict=True)]
         return [places for places, _ in both], [sample_values for _, sample_values in both]
