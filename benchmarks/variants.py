@@ -14,6 +14,8 @@ WORK = Reproduction.of("standard", out=Path("results/paper"), data=Path("data/pa
 IRREGULAR_WORK = replace(WORK, protocol=replace(WORK.protocol, parameters={}))
 PAPER_PROBLEMS = ("darcy", "nonlinear_diffusion", "eikonal", "advection")
 IRREGULAR_PROBLEMS = ("perforated_darcy", "plate_elasticity", "heat_sink")
+# Training samples, and the problems to learn from as many.
+ROWS = ((30, PAPER_PROBLEMS), (100, PAPER_PROBLEMS), (30, IRREGULAR_PROBLEMS))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Bring the pictures of ``results/paper``, which lie outside the documentation, into the site."""
+"""Bring the pictures of ``results``, which lie outside the documentation, into the site."""
 
 from pathlib import Path
 
@@ -6,15 +6,17 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-_PICTURES = Path(__file__).parents[2] / "results" / "paper"
+_RESULTS = Path(__file__).parents[2] / "results"
+_PAGES = ("results.md", "ablation.md")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Add the pictures."""
-    for picture in sorted(_PICTURES.glob("*.png")):
-        files.append(File.generated(config, f"pictures/{picture.name}", abs_src_path=str(picture)))
+    for picture in sorted(_RESULTS.glob("*/*.png")):
+        place = picture.relative_to(_RESULTS).as_posix()
+        files.append(File.generated(config, f"pictures/{place}", abs_src_path=str(picture)))
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Point to where they lie in the site."""
-    return markdown.replace("../results/paper/", "pictures/") if page.file.src_uri == "results.md" else markdown
+    return markdown.replace("](../results/", "](pictures/") if page.file.src_uri in _PAGES else markdown
