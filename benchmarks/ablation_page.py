@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from benchmarks import dropped
 from benchmarks.variants import PAPER_PROBLEMS, ROWS, VARIANTS, WORK
@@ -26,8 +26,9 @@ variants of `spectral` are trained equally long, one network each. What we make 
 [12](decisions/0012-automatic-choice.md)."""
 # The goal is half of the paper's error, and less where closed forms are good.
 GOALS = {30: (0.065, 0.037, 0.045, 0.085), 100: (0.014, 0.008, 0.035, 0.0025)}
-# The last variant is what users get, and stands last.
-SHOWN = (*dropped.VARIANTS, *VARIANTS)
+# From the paper's operator to what users get.
+_FIRST, *_OTHERS = VARIANTS
+SHOWN = (_FIRST, *dropped.VARIANTS, *_OTHERS)
 
 
 def errors_of(problem: str, num_train: int, variant: str, store: Store) -> list[float]:
@@ -98,11 +99,19 @@ def draw_panel(panel: Axes, size: int, problem: str, store: Store) -> None:
         goal = GOALS[size][PAPER_PROBLEMS.index(problem)]
         panel.axvline(paper_error(size, problem), color="0.4", linestyle="--", linewidth=1, label="the paper's GOLA")
         panel.axvline(goal, color="0.4", linestyle=":", linewidth=1.5, label="the goal")
-    panel.set_xscale("log")
-    left, right = panel.get_xlim()
-    panel.xaxis.set_major_locator(LogLocator(subs=(1.0,) if right > 30 * left else (1.0, 2.0, 5.0)))
-    panel.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    panel.xaxis.set_minor_formatter(NullFormatter())
+    _number_logarithmically(panel)
     panel.grid(axis="x", alpha=0.3)
     panel.set_title(f"{problem.replace('_', ' ')}, {size} samples", fontsize=10)
     panel.set_yticks(range(len(SHOWN)), SHOWN)
+
+
+def _number_logarithmically(panel: Axes) -> None:
+    """Make the horizontal axis of a narrow panel logarithmic, with numbers that do not touch each other."""
+    panel.set_xscale("log")
+    low, high = panel.get_xlim()
+    multiples = (1, 2, 3, 4, 6, 8) if high < 6 * low else (1, 2, 5) if high < 30 * low else (1,)
+    decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)))
+    marks = np.outer(decades, multiples).ravel()
+    panel.xaxis.set_major_locator(FixedLocator(marks[(marks >= low) & (marks <= high)].tolist()))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

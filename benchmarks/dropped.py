@@ -1,7 +1,7 @@
 """Other ways to train the spectral operator that were tried and not kept: ``python -m benchmarks.dropped``.
 
 Each run has the samples, points, settings and length of training of "spectral" in the ablation, whose page shows what
-comes out here as well (``python -m benchmarks.ablation --page-only``). It is written to ``results/ablation/dropped.csv``
+comes out here as well (``python -m benchmarks.ablation --page-only``). It is kept in ``results/ablation/dropped.csv``
 as soon as it ends, and a second call does only what is missing.
 """
 
