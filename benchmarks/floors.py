@@ -16,9 +16,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 from benchmarks.variants import WORK, Variant
 from gola.data.sample import Sample
-from gola.problems.advection import Advection, _bumps
-from gola.problems.darcy import ALPHA, TAU, Darcy, _solver
-from gola.problems.nonlinear_diffusion import NonlinearDiffusion, solve_diffusion
+from gola.problems.advection import Advection, bumps
+from gola.problems.darcy import ALPHA, TAU, Darcy, DarcySolver
+from gola.problems.nonlinear_diffusion import LENGTH, NonlinearDiffusion, solve_diffusion
 from gola.problems.random_fields import RandomField, gaussian_process, periodic_field
 
 PATH = Path("results/floors.csv")
@@ -52,7 +52,7 @@ def advected(problem: Advection) -> Predict:
 
     def predict(sample: Sample) -> np.ndarray:
         (along_x, slope_x), (along_t, slope_t) = (
-            (values[0] for values in _bumps(sample.points[:, axis], centres[axis][None], problem.length_scale))
+            (values[0] for values in bumps(sample.points[:, axis], centres[axis][None], problem.length_scale))
             for axis in (0, 1)
         )
         forcings, solutions = scale * (slope_x * along_t + along_x * slope_t), scale * along_x * along_t
@@ -71,9 +71,9 @@ def explained(functions: np.ndarray, values: np.ndarray) -> np.ndarray:
 def predictors() -> dict[str, Predict]:
     """Return what predicts best on each problem."""
     darcy, diffusion = Darcy(), NonlinearDiffusion()
-    process = gaussian_process(diffusion._length_scales)
+    process = gaussian_process((diffusion.length_scale / LENGTH, diffusion.length_scale))
     return {
-        "darcy": solving(periodic_field(alpha=ALPHA, tau=TAU), _solver(darcy), darcy.coordinates),
+        "darcy": solving(periodic_field(alpha=ALPHA, tau=TAU), DarcySolver(darcy.coefficient), darcy.coordinates),
         "advection": advected(Advection()),
         "nonlinear_diffusion": solving(process, solve_diffusion, diffusion.coordinates),
     }

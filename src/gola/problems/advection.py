@@ -50,16 +50,16 @@ class Advection(GridProblem):
         centres = np.stack([rng.random((2, self.num_centres)) for rng in rngs])
         weights = np.stack([rng.standard_normal((1, self.num_centres)) for rng in rngs])
         # A bump is a product of a factor in x and a factor in t, so the sums over bumps are matrix products.
-        along_x, slope_x = _bumps(self.coordinates, centres[:, 0], self.length_scale)
-        along_t, slope_t = _bumps(self.coordinates, centres[:, 1], self.length_scale)
+        along_x, slope_x = bumps(self.coordinates, centres[:, 0], self.length_scale)
+        along_t, slope_t = bumps(self.coordinates, centres[:, 1], self.length_scale)
         along_t, slope_t = (weights * along_t).swapaxes(1, 2), (weights * slope_t).swapaxes(1, 2)
         return slope_x @ along_t + along_x @ slope_t, along_x @ along_t
 
 
-def _bumps(
+def bumps(
     coordinates: Float[np.ndarray, " row"], centres: Float[np.ndarray, "sample centre"], length_scale: float
 ) -> tuple[Float[np.ndarray, "sample row centre"], Float[np.ndarray, "sample row centre"]]:
     """Return exp(−(x − z)² / 2ℓ²) and its derivative with respect to x."""
     offsets = (coordinates[:, None] - centres[:, None, :]) / length_scale
-    bumps = np.exp(-0.5 * offsets**2)
-    return bumps, -offsets / length_scale * bumps
+    values = np.exp(-0.5 * offsets**2)
+    return values, -offsets / length_scale * values

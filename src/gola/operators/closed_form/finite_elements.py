@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csc_array
 
-from gola.operators.closed_form.layers import LayeredFactors
+from gola.operators.closed_form.layered_factors import LayeredFactors
 
 _Solve = Callable[[Float[np.ndarray, "inside sample"]], Float[np.ndarray, "inside sample"]]
 

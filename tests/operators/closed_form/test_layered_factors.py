@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.linalg import spsolve
 
-from gola.operators.closed_form.layers import LayeredFactors
+from gola.operators.closed_form.layered_factors import LayeredFactors
 
 
 @pytest.mark.parametrize(("num_layers", "size"), [(1, 4), (5, 1), (6, 7)])
