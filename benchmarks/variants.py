@@ -7,6 +7,7 @@ from gola import TrainingConfig
 from gola.paper.budgets import BUDGETS
 from gola.paper.cells import Cell, run_of
 from gola.paper.reproduction import Reproduction
+from gola.problems import PROBLEMS
 from gola.runs import RunConfig
 
 WORK = Reproduction.of("standard", out=Path("results/paper"), data=Path("data/paper"))
@@ -26,17 +27,22 @@ class Variant:
         operator: Its name.
         settings: Changes to its preset.
         training: How to train, where the tables do otherwise.
+        symmetric: Whether to learn from images under the symmetries that the problem declares.
     """
 
     operator: str
     settings: dict[str, object] = field(default_factory=dict)
     training: TrainingConfig | None = None
+    symmetric: bool = False
 
     def run(self, problem: str, num_train: int, seed: int) -> RunConfig:
         """Return the run of this variant."""
         cell = Cell(problem=problem, operator=self.operator, num_train=num_train, num_points=WORK.protocol.num_points)
         usual = run_of(cell, WORK.protocol, BUDGETS["standard"], WORK.data, seed)
-        return replace(usual, settings=self.settings, training=self.training or usual.training)
+        training = self.training or usual.training
+        if self.symmetric:
+            training = replace(training, symmetries=PROBLEMS[problem].symmetries)
+        return replace(usual, settings=self.settings, training=training)
 
 
 # As the automatic choice trains its networks.
@@ -47,6 +53,7 @@ VARIANTS = {
     "gola": Variant(operator="gola"),
     "spectral": SPECTRAL,
     "spectral, with message passing": replace(SPECTRAL, settings={**_MODES, "local": True}),
+    "spectral, declared symmetries": replace(SPECTRAL, symmetric=True),
     "spectral, points drawn anew": replace(SPECTRAL, training=replace(_NETWORK, num_points=700)),
     "spectral, weight averaging": replace(SPECTRAL, training=replace(_NETWORK, averaging=0.99)),
     "spectral, weight decay 1": replace(SPECTRAL, training=replace(_NETWORK, weight_decay=1.0)),

@@ -59,16 +59,21 @@ def fit(
     fingerprint = data.fingerprint()
     start = time.perf_counter()
     how: dict[str, Any] = {}
+    settings: dict[str, Any] = {
+        "seed": seed,
+        "session": session,
+        "provenance": {"data": fingerprint},
+        "inputs": data.inputs,
+        "targets": data.targets,
+    }
     if isinstance(config, AutoConfig):
-        made, choice = choose(config, list(data), scaling, seed=seed, session=session, provenance={"data": fingerprint})
+        made, choice = choose(config, list(data), scaling, **settings)
         scores = {"left_out_error": choice.error}
         how = {"choice": asdict(choice)}
     elif isinstance(made, ClosedForm):
         scores = _fit_closed_form(made, data, scaling)
     else:
-        history = train(
-            made, list(data), scaling, training, seed=seed, session=session, provenance={"data": fingerprint}
-        )
+        history = train(made, list(data), scaling, training, **settings)
         scores = _scores(history)
         how = {"training": training.to_dict(), "history": [asdict(epoch) for epoch in history]}
     return Surrogate(

@@ -6,18 +6,19 @@ import torch
 
 from gola.choosing import choose
 from gola.choosing.choice import _Trial
+from gola.data.sample import Channel
 from gola.data.scaling import Scaling
 from gola.metrics import relative_l2
 from gola.operators import Auto, AutoConfig
 from gola.training import Session
 from tests.fits import small_data
 
-QUICK = AutoConfig(num_networks=2, num_steps=4, num_modes=3)
+QUICK = AutoConfig(num_networks=2, num_steps=4, num_modes=3, symmetries=False)
 
 
 def chosen(members=QUICK.members, session=None, **settings):
     samples = list(small_data(num_samples=6, num_points=60))
-    config = AutoConfig(members=members, **{"num_networks": 2, "num_steps": 4, "num_modes": 3, **settings})
+    config = replace(QUICK, members=members, **settings)
     return choose(config, samples, Scaling.fit(samples, normalised=False), session=session), samples
 
 
@@ -149,9 +150,57 @@ def test_networks_see_reciprocals_where_the_kernel_prefers_them(monkeypatch):
 
     kept = Auto(replace(config, members="spectral"))
     kept.networks = trial.auto.networks
-    kept.set_units(trial.network_scaling.inputs, scaling.targets, trial.reciprocal)
+    kept.set_transform("reciprocal", trial.auto.reciprocal)
+    kept.set_units(trial.network_scaling.inputs, scaling.targets)
     cloud = kept.prepare(scaling.cloud(samples[0].points, samples[0].inputs, torch.float64))
     seen = trial.network_scaling.cloud(samples[0].points, trial.seen[0].inputs)
     torch.testing.assert_close(kept._normalised(cloud).values, seen.values)
-    with pytest.raises(ValueError, match="takes reciprocals of input channels"):
+    with pytest.raises(ValueError, match="takes reciprocals or logarithms of input channels"):
         kept(replace(cloud, values=-cloud.values))
+
+
+def trial_of(samples, monkeypatch, **settings):
+    monkeypatch.setattr("gola.choosing.choice._FAR_BEHIND", np.inf)
+    monkeypatch.setattr("gola.choosing.choice._LEAST_GAIN", -np.inf)
+    config = replace(QUICK, members="kernel,spectral", law=0.0, symmetries=True, **settings)
+    trial = _Trial(
+        config=config, samples=samples, scaling=Scaling.fit(samples, normalised=False), seed=0, session=Session()
+    )
+    trial.add_closed_form("kernel", trial.auto.closed_forms["kernel"])
+    return trial
+
+
+def test_symmetries_that_the_closed_form_refutes_are_not_tried(monkeypatch):
+    waves_from_a_corner = list(small_data(num_samples=12, num_points=80))
+    trial = trial_of(waves_from_a_corner, monkeypatch)
+    assert trial._symmetries() == "yx"
+    assert trial._courses()[-1].symmetries == "yx"
+    pointwise = [replace(one, targets=one.inputs**2) for one in waves_from_a_corner]
+    assert len(trial_of(pointwise, monkeypatch)._symmetries().split()) == 7
+
+
+def test_symmetries_are_not_tried_if_not_wanted():
+    samples = list(small_data(num_samples=6, num_points=60))
+    trial = _Trial(config=QUICK, samples=samples, scaling=Scaling.fit(samples), seed=0, session=Session())
+    assert trial._symmetries() == ""
+
+
+def test_without_a_closed_form_all_symmetries_of_the_domain_are_tried():
+    samples = list(small_data(num_samples=6, num_points=60))
+    config = replace(QUICK, members="spectral", symmetries=True)
+    trial = _Trial(config=config, samples=samples, scaling=Scaling.fit(samples), seed=0, session=Session())
+    assert len(trial._symmetries().split()) == 7
+
+
+def test_components_seen_as_logarithms_do_not_turn(monkeypatch):
+    samples = [replace(one, inputs=np.exp(one.inputs)) for one in small_data(num_samples=6, num_points=60)]
+    monkeypatch.setattr("gola.operators.closed_form.kernel.transforms", lambda _: ("logarithm",))
+    trial = trial_of(samples, monkeypatch)
+    assert trial._symmetries()
+    trial.inputs = (Channel(name="wind_x"),)
+    assert trial._symmetries() == ""
+
+
+def test_the_reason_tells_how_networks_were_trained():
+    (_, choice), _ = chosen(members="spectral")
+    assert choice.why.endswith(("Networks were trained with a local law.", "without law or symmetries."))

@@ -11,14 +11,15 @@ from jaxtyping import Float
 
 from gola.choosing.blend import best_weights, blended_errors, errors_of, residual_products
 from gola.choosing.networks import Course, Ensemble, Predictions
+from gola.choosing.symmetries import domain_group, not_refuted, written
 from gola.data.cloud import Cloud
+from gola.data.mirror import Mirror
 from gola.data.normaliser import Normaliser
-from gola.data.sample import Sample
+from gola.data.sample import Channel, Sample
 from gola.data.scaling import Scaling
 from gola.operators import Auto, AutoConfig, Spectral, SpectralConfig
 from gola.operators.auto import NETWORK
 from gola.operators.closed_form import ClosedForm, Kernel
-from gola.operators.closed_form.kernel import transformed
 from gola.training import Session
 
 # A network is given up if, trained for this share of the steps, its error is this many times that of a closed form,
@@ -57,12 +58,15 @@ def choose(
     seed: int = 0,
     session: Session | None = None,
     provenance: Mapping[str, Any] | None = None,
+    inputs: Sequence[Channel] = (),
+    targets: Sequence[Channel] = (),
 ) -> tuple[Auto, Choice]:
     """Fit all candidates, and keep what predicts samples best that it was not fitted to.
 
     A closed form tells its leave-one-out predictions exactly. Networks are trained without one part of the samples
-    each. The first is trained shortly, and given up if it is far behind the closed forms; then with and without a local
-    law, and the better way goes on, unless it gains nothing beside the closed forms. Weights of a blend are judged on
+    each. The first is trained shortly, and given up if it is far behind the closed forms; then plainly, with a local
+    law, and on images of the samples under symmetries that the closed forms do not refute. The best way goes on, unless
+    it gains nothing beside the closed forms. Weights of a blend are judged on
     samples that had no say in them. The blend is taken if it is better than the best single candidate by more than the
     standard error of the difference.
 
@@ -73,6 +77,8 @@ def choose(
         seed: Decides the parts and the initial weights of networks.
         session: How to run the trainings.
         provenance: Further facts that states to resume from must agree with, for instance the fingerprint of the data.
+        inputs: Channels of the inputs; their names tell components of vectors, which symmetries turn.
+        targets: Channels of the targets, likewise.
     """
     if len(samples) < _FEWEST_SAMPLES:
         raise ValueError(
@@ -89,6 +95,8 @@ def choose(
         seed=seed,
         session=session,
         provenance=provenance or {},
+        inputs=inputs,
+        targets=targets,
     )
     for name, closed_form in trial.auto.closed_forms.items():
         assert isinstance(closed_form, ClosedForm)
@@ -108,8 +116,10 @@ class _Trial:
     seed: int
     session: Session
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Sequence[Channel] = ()
+    targets: Sequence[Channel] = ()
     left_out: dict[str, Predictions] = field(default_factory=dict)
-    given_up: str | None = None
+    remark: str = ""
     seen: list[Sample] = field(init=False)
     network_scaling: Scaling = field(init=False)
 
@@ -117,7 +127,6 @@ class _Trial:
         count = min(self.config.num_networks, len(self.samples))
         torch.manual_seed(self.seed)
         self.auto = Auto(replace(self.config, num_networks=count))
-        self.reciprocal = torch.zeros(self.config.num_inputs, dtype=torch.bool)
         self.parts = np.array_split(np.random.default_rng(self.seed).permutation(len(self.samples)), count)
         self.scale = np.array(self.scaling.targets.scale)
 
@@ -129,8 +138,8 @@ class _Trial:
         operator.fit(cloud, targets)
         found = torch.split(operator.leave_one_out(), cloud.sizes)
         self.left_out[name] = {row: values.numpy() for row, values in enumerate(found)}
-        if isinstance(operator, Kernel) and operator.kernel.transform == "reciprocal":
-            self.reciprocal = operator.positive
+        if isinstance(operator, Kernel):
+            self.auto.set_transform(operator.kernel.transform, operator.positive)
 
     def add_networks(self) -> None:
         """Train the ensemble, if the first network is worth it."""
@@ -143,21 +152,51 @@ class _Trial:
         if self._is_far_behind(found):
             self._give_up(found)
             return
-        courses = [Course(name="network-1", part=0, num_steps=num_steps)]
-        if self.config.law and self._share_domain():
-            courses.append(replace(courses[0], name="network-1-with-law", law=self.config.law))
-        trials = dict(zip([course.law for course in courses], ensemble.trained(*courses), strict=True))
-        law = min(trials, key=lambda weight: self._mean_error(trials[weight][1]))
-        if not self._is_worth_it(trials[law][1]):
-            self._give_up(trials[law][1])
+        courses = self._courses()
+        trials = dict(zip(courses, ensemble.trained(*courses), strict=True))
+        course = min(courses, key=lambda course: self._mean_error(trials[course][1]))
+        if not self._is_worth_it(trials[course][1]):
+            self._give_up(trials[course][1])
             return
-        others = [
-            Course(name=f"network-{part + 1}", part=part, num_steps=num_steps, law=law)
-            for part in range(1, len(self.parts))
-        ]
-        trained = [trials[law], *ensemble.trained(*others)]
+        self.remark = f"Networks were trained {course.how}."
+        others = [replace(course, name=f"network-{part + 1}", part=part) for part in range(1, len(self.parts))]
+        trained = [trials[course], *ensemble.trained(*others)]
         self.auto.networks = torch.nn.ModuleList(network for network, _ in trained)
         self.left_out[NETWORK] = {row: values for _, found in trained for row, values in found.items()}
+
+    def _courses(self) -> list[Course]:
+        """Return the ways to train a network that are worth a try."""
+        plain = Course(name="network-1", part=0, num_steps=self.config.num_steps)
+        courses = [plain]
+        if self.config.law and self._share_domain():
+            courses.append(replace(plain, name="network-1-with-law", law=self.config.law))
+        if symmetries := self._symmetries():
+            courses.append(replace(plain, name="network-1-with-images", symmetries=symmetries))
+        return courses
+
+    def _symmetries(self) -> str:
+        """Return symmetries of the domain that the best closed form does not refute."""
+        mirror = Mirror.of(self.scaling.frame, self.inputs, self.targets)
+        if not self.config.symmetries or not self._are_scalars(mirror):
+            return ""
+        likely = domain_group(self.samples, mirror)
+        if self.left_out:
+            errors = self._single_errors(list(self.left_out), range(len(self.samples)))
+            best = int(errors.mean(axis=0).argmin())
+            operator = self.auto.closed_forms[list(self.left_out)[best]]
+
+            def error_of(image: Sample) -> float:
+                with torch.no_grad():
+                    found = operator(self.scaling.cloud(image.points, image.inputs, torch.float64)).numpy()
+                return float(np.sqrt(residual_products([found], image.targets, self.scale)).item())
+
+            likely = not_refuted(likely, self.samples, mirror, error_of, errors[:, best])
+        return written(likely, self.config.dim)
+
+    def _are_scalars(self, mirror: Mirror) -> bool:
+        """Whether no component of a vector is seen as its reciprocal or logarithm, which does not turn."""
+        changed = (self.auto.reciprocal | self.auto.logarithm).tolist()
+        return not any(is_changed and axes for is_changed, (_, axes) in zip(changed, mirror.inputs.names, strict=False))
 
     def conclude(self) -> tuple[Auto, Choice]:
         """Keep the best single candidate, or the blend of all if it is clearly better."""
@@ -193,25 +232,28 @@ class _Trial:
         )
         if NETWORK in choice.members:
             auto.networks = fitted.networks
-            auto.set_units(self.network_scaling.inputs, self.scaling.targets, self.reciprocal)
+            auto.reciprocal, auto.logarithm = fitted.reciprocal, fitted.logarithm
+            auto.set_units(self.network_scaling.inputs, self.scaling.targets)
         auto.weights = torch.tensor(choice.weights, dtype=torch.float64)
         return auto
 
     def _seen(self, sample: Sample) -> Sample:
         """Return a sample as networks see it."""
-        inputs = transformed(torch.from_numpy(sample.inputs).double(), self.reciprocal, "reciprocal")
-        return replace(sample, inputs=inputs.numpy())
+        return replace(sample, inputs=self.auto.seen(torch.from_numpy(sample.inputs).double()).numpy())
 
     def _ensemble(self) -> Ensemble:
+        further_courses = (self.config.law > 0) + self.config.symmetries
         return Ensemble(
             config=self._network_config(),
             samples=self.seen,
             scaling=self.network_scaling,
+            inputs=self.inputs,
+            targets=self.targets,
             parts=self.parts,
             seed=self.seed,
             session=self.session,
             provenance=self.provenance,
-            num_steps=math.ceil(self.config.num_steps * (_PROBE + len(self.parts) + (self.config.law > 0))),
+            num_steps=math.ceil(self.config.num_steps * (_PROBE + len(self.parts) + further_courses)),
         )
 
     def _network_config(self) -> SpectralConfig:
@@ -227,7 +269,7 @@ class _Trial:
         return len(bases) == 1
 
     def _give_up(self, found: Predictions) -> None:
-        self.given_up = (
+        self.remark = (
             f"A network, tried on {len(found)} of {len(self.samples)} samples, did not help"
             f" ({self._mean_error(found):.4f})."
         )
@@ -235,15 +277,14 @@ class _Trial:
     def _is_far_behind(self, found: Predictions) -> bool:
         if not self.left_out:
             return False
-        best = np.sqrt(np.diagonal(self._products(list(self.left_out), sorted(found)), axis1=1, axis2=2)).mean(axis=0)
-        return self._mean_error(found) > _FAR_BEHIND * float(best.min())
+        best = self._single_errors(list(self.left_out), sorted(found)).mean(axis=0).min()
+        return self._mean_error(found) > _FAR_BEHIND * float(best)
 
     def _is_worth_it(self, found: Predictions) -> bool:
         if not self.left_out:
             return True
         rows = sorted(found)
-        closed_forms = self._products(list(self.left_out), rows)
-        best = np.sqrt(np.diagonal(closed_forms, axis1=1, axis2=2)).mean(axis=0).min()
+        best = self._single_errors(list(self.left_out), rows).mean(axis=0).min()
         products = self._products([*self.left_out, NETWORK], rows, {NETWORK: found})
         blended = errors_of(products, best_weights(products.sum(axis=0))).mean()
         return bool(blended < (1.0 - _LEAST_GAIN) * best)
@@ -259,6 +300,9 @@ class _Trial:
             ]
         )
 
+    def _single_errors(self, names: Sequence[str], rows: Sequence[int]) -> Float[np.ndarray, "sample member"]:
+        return np.sqrt(np.diagonal(self._products(names, rows), axis1=1, axis2=2))
+
     def _mean_error(self, found: Predictions) -> float:
         return float(np.sqrt(self._products([NETWORK], sorted(found), {NETWORK: found})).mean())
 
@@ -272,7 +316,7 @@ class _Trial:
         verdict = "the blend is clearly better" if is_blend else f"{names[int(errors.argmin())]} is best"
         if len(names) > 1 and not is_blend and blended < errors.min():
             verdict += " up to chance"
-        return f"{compared}; {verdict}." + (f" {self.given_up}" if self.given_up else "")
+        return f"{compared}; {verdict}." + (f" {self.remark}" if self.remark else "")
 
 
 def _standard_error(values: Float[np.ndarray, " sample"]) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from gola.data.sample import Sample
+from gola.data.sample import Channel, Sample
 from gola.data.scaling import Scaling
 from gola.geometry import draw_rows
 from gola.operators import Spectral, SpectralConfig
@@ -36,12 +36,21 @@ class Course:
         part: The part of the samples that it does not learn from.
         num_steps: Steps of the training.
         law: Weight of the local law.
+        symmetries: Symmetries by whose images of the samples it learns as well.
     """
 
     name: str
     part: int
     num_steps: int
     law: float = 0.0
+    symmetries: str = ""
+
+    @property
+    def how(self) -> str:
+        """The way of training in words."""
+        if self.symmetries:
+            return f"on images of the samples as well ({self.symmetries.replace(' ', ', ')})"
+        return "with a local law" if self.law else "without law or symmetries"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,6 +66,8 @@ class Ensemble:
         session: How to run the trainings.
         provenance: Further facts that states to resume from must agree with.
         num_steps: Steps of all courses that may come, for telling how far it is.
+        inputs: Input channels of the samples.
+        targets: Their target channels.
     """
 
     config: SpectralConfig
@@ -67,6 +78,8 @@ class Ensemble:
     session: Session
     provenance: Mapping[str, Any]
     num_steps: int
+    inputs: Sequence[Channel] = ()
+    targets: Sequence[Channel] = ()
     _steps: dict[str, int] = field(default_factory=dict, init=False)
     _telling: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -103,10 +116,12 @@ class Ensemble:
             network,
             [_thinned(sample, rng) for row, sample in enumerate(self.samples) if row not in held_out],
             self.scaling,
-            replace(_TRAINING, num_steps=course.num_steps, law=course.law),
+            replace(_TRAINING, num_steps=course.num_steps, law=course.law, symmetries=course.symmetries),
             seed=self.seed + course.part,
             session=self._session(course, stop),
             provenance={**self.provenance, "part": course.part},
+            inputs=self.inputs,
+            targets=self.targets,
         )
         network.eval()
         with torch.no_grad():

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE
@@ -79,7 +79,7 @@ def compare(
 def _training(epochs: int | None, steps: int | None) -> "TrainingConfig":
     from gola.training import TrainingConfig  # loads PyTorch, which takes its time
 
-    given = {"num_epochs": epochs, "num_steps": steps}
+    given: dict[str, Any] = {"num_epochs": epochs, "num_steps": steps}
     return TrainingConfig(**{name: value for name, value in given.items() if value is not None})
 
 

@@ -23,6 +23,8 @@ def list_problems() -> None:
         facts = Table.grid(padding=(0, 2, 0, 2))
         facts.add_row("equation", Text(problem.equation))
         facts.add_row("channels", Text(f"{inputs} → {targets}"))
+        if problem.symmetries:
+            facts.add_row("symmetries", Text(problem.symmetries))
         facts.add_row("size", Text(problem.typical_size))
         facts.add_row("parameters", Text(parameters))
         output.print(facts)

@@ -66,6 +66,14 @@ def train(
         int | None,
         typer.Option(metavar="N", help="Points to draw anew in every epoch.", rich_help_panel=_TRAINING, min=1),
     ] = None,
+    symmetries: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MAPS",
+            help="Reflections and turns that the operator is known to have, like '-xy yx': learn from images too.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = None,
     validation_share: Annotated[
         float | None,
         typer.Option(
@@ -129,6 +137,7 @@ def train(
             learning_rate=learning_rate,
             averaging=averaging,
             num_points=resample,
+            symmetries=symmetries,
             validation_share=validation_share,
             patience=patience,
         ),

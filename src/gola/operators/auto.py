@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from gola.data.cloud import Cloud
 from gola.data.normaliser import Normaliser
 from gola.operators.closed_form import ClosedForm, Kernel, Linear
-from gola.operators.closed_form.kernel import transformed
+from gola.operators.closed_form.kernel import Transform, transformed
 from gola.operators.operator import Operator, OperatorConfig, Structure
 from gola.operators.queries import Queries
 from gola.operators.spectral import Spectral
@@ -33,6 +33,7 @@ class AutoConfig(OperatorConfig):
             learns from all parts but one, by which it is judged.
         num_steps: Steps of the training of each network, of two samples each.
         law: Weight of the local law that networks are tried with, beside without.
+        symmetries: Whether networks are also tried with the images of samples under symmetries of the domain.
         num_modes: Largest wave number of the networks; None for 32, 8 or 4 in one, two or three dimensions.
     """
 
@@ -40,6 +41,7 @@ class AutoConfig(OperatorConfig):
     num_networks: int = 5
     num_steps: int = 2000
     law: float = 0.1
+    symmetries: bool = True
     num_modes: int | None = None
 
     def __post_init__(self) -> None:
@@ -66,8 +68,8 @@ class Auto(Operator):
     .. math:: u = \sum_m w_m u_m, \qquad w_m \ge 0, \quad \sum_m w_m = 1
 
     where the network's part is the mean over an ensemble. Members that are not worth their weight are left out, so this
-    may well be a single closed form. Values come in their own units; networks see them normalised, and reciprocals of
-    positive channels where `kernel` found that these suit the problem.
+    may well be a single closed form. Values come in their own units; networks see them normalised, and reciprocals or
+    logarithms of positive channels where `kernel` found that these suit the problem.
     """
 
     name: ClassVar[str] = "auto"
@@ -81,6 +83,7 @@ class Auto(Operator):
     config: AutoConfig
     weights: Float[Tensor, " member"]
     reciprocal: Bool[Tensor, " input_channel"]
+    logarithm: Bool[Tensor, " input_channel"]
     input_mean: Float[Tensor, " input_channel"]
     input_scale: Float[Tensor, " input_channel"]
     target_mean: Float[Tensor, " channel"]
@@ -99,15 +102,24 @@ class Auto(Operator):
         network = replace(Spectral.presets["default"], num_modes=num_modes, **facts)
         self.networks = nn.ModuleList(Spectral(network) for _ in range(count))
         self.needs = Spectral.needs if count else ()
-        self.register_buffer("reciprocal", torch.zeros(config.num_inputs, dtype=torch.bool))
+        for transform in ("reciprocal", "logarithm"):
+            self.register_buffer(transform, torch.zeros(config.num_inputs, dtype=torch.bool))
         self.register_buffer("weights", torch.full((len(config.names),), 1.0 / len(config.names)).double())
         for which, channels in (("input", config.num_inputs), ("target", config.num_outputs)):
             self.register_buffer(f"{which}_mean", torch.zeros(channels, dtype=torch.float64))
             self.register_buffer(f"{which}_scale", torch.ones(channels, dtype=torch.float64))
 
-    def set_units(self, inputs: Normaliser, targets: Normaliser, reciprocal: Bool[Tensor, " input_channel"]) -> None:
-        """Keep how networks see values: channels of which they see reciprocals, and normalisers after that."""
-        self.reciprocal = reciprocal
+    def set_transform(self, transform: Transform, positive: Bool[Tensor, " input_channel"]) -> None:
+        """Let networks see positive channels transformed."""
+        self.reciprocal = positive & (transform == "reciprocal")
+        self.logarithm = positive & (transform == "logarithm")
+
+    def seen(self, values: Float[Tensor, "point channel"]) -> Float[Tensor, "point channel"]:
+        """Return input values as networks see them, before they are normalised."""
+        return transformed(transformed(values, self.reciprocal, "reciprocal"), self.logarithm, "logarithm")
+
+    def set_units(self, inputs: Normaliser, targets: Normaliser) -> None:
+        """Keep the normalisers of what networks see."""
         for which, normaliser in (("input", inputs), ("target", targets)):
             setattr(self, f"{which}_mean", torch.tensor(normaliser.mean, dtype=torch.float64))
             setattr(self, f"{which}_scale", torch.tensor(normaliser.scale, dtype=torch.float64))
@@ -151,13 +163,12 @@ class Auto(Operator):
 
     def _normalised(self, cloud: Cloud) -> Cloud:
         # On the meta device nothing has a value.
-        if not cloud.values.is_meta and bool((cloud.values[:, self.reciprocal] <= 0.0).any()):
+        if not cloud.values.is_meta and bool((cloud.values[:, self.reciprocal | self.logarithm] <= 0.0).any()):
             raise ValueError(
-                f"This {self.title} takes reciprocals of input channels that were positive in all training samples;"
-                " give it positive values there, or fit it to samples that are not."
+                f"This {self.title} takes reciprocals or logarithms of input channels that were positive in all"
+                " training samples; give it positive values there, or fit it to samples that are not."
             )
-        values = transformed(cloud.values.double(), self.reciprocal, "reciprocal")
-        values = (values - self.input_mean) / self.input_scale
+        values = (self.seen(cloud.values.double()) - self.input_mean) / self.input_scale
         return replace(cloud, points=cloud.points.float(), values=values.float(), weights=cloud.weights.float())
 
     def _network(self, number: int) -> Spectral:

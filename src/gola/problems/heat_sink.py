@@ -56,6 +56,7 @@ class HeatSink(MeshProblem):
         Channel(name="hole_distance", unit="m"),
     )
     targets: ClassVar[tuple[Channel, ...]] = (Channel(name="temperature_rise", unit="K"),)
+    symmetries: ClassVar[str] = "-xyz yxz"
     dim: ClassVar[int] = 3
     side: ClassVar[float] = 0.1
     gap: ClassVar[float] = 0.007

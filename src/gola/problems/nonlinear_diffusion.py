@@ -36,6 +36,7 @@ class NonlinearDiffusion(GridProblem):
     )
     inputs: ClassVar[tuple[Channel, ...]] = (Channel(name="forcing"),)
     targets: ClassVar[tuple[Channel, ...]] = (Channel(name="concentration"),)
+    symmetries: ClassVar[str] = "-xy"
 
     length_scale: float = 0.2
 

@@ -45,6 +45,7 @@ class PerforatedDarcy(MeshProblem):
         Channel(name="hole_distance"),
     )
     targets: ClassVar[tuple[Channel, ...]] = (Channel(name="pressure"),)
+    symmetries: ClassVar[str] = "-xy yx"
     dim: ClassVar[int] = 2
     gap: ClassVar[float] = 0.04
 

@@ -26,6 +26,8 @@ class Problem(ABC):
     dim: ClassVar[int]
     chunk_size: ClassVar[int]
     """How many samples one unit of work solves together."""
+    symmetries: ClassVar[str] = ""
+    """Reflections and turns that map solutions to solutions, as ``TrainingConfig`` takes them."""
 
     @property
     @abstractmethod

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from gola.geometry.symmetry import Symmetry
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
@@ -21,6 +23,9 @@ class TrainingConfig:
         averaging: Decay of the running mean of the weights, which replaces them in the end; 0 for no mean.
         law: Weight of a local law, which is learned from the samples and required of other inputs; 0 for none. See
             :mod:`gola.training.law`.
+        symmetries: Reflections and turns of the domain under which the operator is known to stay the same, with spaces
+            between them: "-xy yx" for all of a square. Networks learn from the images of all samples as well. Channels
+            whose names end in _x, _y, _z, or in two of these letters, are turned as parts of vectors and tensors.
         num_points: Points drawn anew from each sample in every epoch; None for all points of a sample.
         validation_share: Share of the training samples that is set aside to choose the best epoch, and to stop early.
         validation_from: Number of training samples below which none is set aside.
@@ -36,6 +41,7 @@ class TrainingConfig:
     clip: float = 1.0
     averaging: float = 0.0
     law: float = 0.0
+    symmetries: str = ""
     num_points: int | None = None
     validation_share: float = 0.1
     validation_from: int = 50
@@ -52,6 +58,8 @@ class TrainingConfig:
         for name in ("weight_decay", "law"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must not be negative; got {getattr(self, name)}.")
+        for text in self.symmetries.split():
+            Symmetry.parse(text)
 
     def num_validation(self, num_samples: int) -> int:
         """Return how many of the training samples are set aside; at least one is left to learn from."""

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from gola.data.sample import Sample
+from gola.data.mirror import Mirror
+from gola.data.sample import Channel, Sample
 from gola.data.scaling import Scaling
 from gola.operators.operator import Operator
 from gola.training.checkpoint import Checkpoints
 from gola.training.config import TrainingConfig
+from gola.training.images import with_images
 from gola.training.law import LawLesson
 from gola.training.progress import Epoch, Progress
 from gola.training.running_mean import RunningMean
@@ -33,6 +35,8 @@ def train(
     seed: int = 0,
     session: Session | None = None,
     provenance: Mapping[str, Any] | None = None,
+    inputs: Sequence[Channel] = (),
+    targets: Sequence[Channel] = (),
 ) -> list[Epoch]:
     """Minimise the mean relative L2 error of decoded predictions over the training samples.
 
@@ -47,6 +51,8 @@ def train(
         seed: Decides the samples set aside, the order of the others, and the points drawn.
         session: How to run the training.
         provenance: Further facts that a state to resume from must agree with, for instance the fingerprint of the data.
+        inputs: Channels of the inputs; where symmetries turn samples, their names tell components of vectors.
+        targets: Channels of the targets, likewise.
 
     Returns:
         The finished epochs.
@@ -54,6 +60,8 @@ def train(
     session = session or Session()
     fabric = session.launch()
     learned, validated = _split(samples, config.num_validation(len(samples)), seed)
+    # After the split: images of a sample that is set aside would betray it.
+    learned = with_images(learned, config.symmetries, Mirror.of(scaling.frame, inputs, targets), seed=seed)
     config = config.resolved(len(learned))
     prepared = PreparedSamples(
         samples=learned, operator=operator, scaling=scaling, num_points=config.num_points, seed=seed

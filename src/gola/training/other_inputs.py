@@ -5,13 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Float
-from scipy.spatial import cKDTree
-from torch import Tensor
 
 from gola.data.cloud import Cloud
 from gola.data.spectrum import Spectrum
-from gola.operators.closed_form.symmetry import Symmetry, candidates
+from gola.geometry.symmetry import domain_symmetries
 from gola.operators.spectral.basis import box_basis
 from gola.operators.spectral.projection import with_spectra
 
@@ -20,10 +17,6 @@ from gola.operators.spectral.projection import with_spectra
 _MODES = {1: 32, 2: 8, 3: 4}
 _POINTS_PER_WAVE = 7.0
 _PADDING = 2.0
-# Mirror images lie in the domain if they are as near to points as points are to each other: up to this factor, and but
-# for this share of them.
-_GAP_FACTOR = 2.0
-_OUTLIERS = 0.01
 
 
 def other_inputs(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Cloud]:
@@ -43,22 +36,13 @@ def other_inputs(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Clou
 
 def mirror_images(clouds: Sequence[Cloud]) -> list[Cloud]:
     """Return the input functions reflected and turned in all ways that leave the domain of the points as it is."""
-    points = torch.cat([cloud.points for cloud in clouds]).double().cpu().numpy()
-    lower, upper = points.min(axis=0), points.max(axis=0)
-    tree, first = cKDTree(points), clouds[0].points.double().cpu().numpy()
-    gap = np.quantile(cKDTree(first).query(first, k=[2])[0], 1.0 - _OUTLIERS)
-    # Points on a plane have no extent across it; any will do there.
-    sides = np.where(upper > lower, upper - lower, 1.0)
-    images = []
-    for symmetry in candidates(clouds[0].dim):
-        has_signs = (symmetry.input_sign, symmetry.output_sign) != (1, 1)
-        if has_signs or not np.allclose(sides[list(symmetry.axes)], sides, rtol=0.05):
-            continue
-        moved = [_moved(cloud.points, symmetry, lower, sides) for cloud in clouds]
-        distances, _ = tree.query(moved[0].double().cpu().numpy())
-        if np.quantile(distances, 1.0 - _OUTLIERS) <= _GAP_FACTOR * gap:
-            images += [Cloud.of(places, cloud.values) for places, cloud in zip(moved, clouds, strict=True)]
-    return images
+    points = [cloud.points.double().cpu().numpy() for cloud in clouds]
+    lower, upper = (np.concatenate(points).min(axis=0), np.concatenate(points).max(axis=0))
+    return [
+        Cloud.of(symmetry.images_in_box(cloud.points, lower, upper - lower), cloud.values)
+        for symmetry in domain_symmetries(points)
+        for cloud in clouds
+    ]
 
 
 def mixtures(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Cloud]:
@@ -102,13 +86,3 @@ def fine_spectrum(cloud: Cloud, num_points: int | None = None) -> Spectrum:
     spectra = with_spectra(cloud, num_modes=num_modes, padding=_PADDING).spectra
     assert spectra is not None
     return spectra[0]
-
-
-def _moved(
-    points: Float[Tensor, "point dim"],
-    symmetry: Symmetry,
-    lower: Float[np.ndarray, " dim"],
-    sides: Float[np.ndarray, " dim"],
-) -> Float[Tensor, "point dim"]:
-    corner, lengths = torch.from_numpy(lower).to(points), torch.from_numpy(sides).to(points)
-    return corner + lengths * symmetry.images((points - corner) / lengths)

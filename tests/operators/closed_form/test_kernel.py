@@ -59,7 +59,7 @@ def test_values_that_cannot_be_transformed_are_refused():
 
 def test_channels_that_may_vanish_are_left_as_they_are():
     assert transforms(torch.tensor([False, False])) == ("identity",)
-    assert transforms(torch.tensor([False, True])) == ("identity", "reciprocal")
+    assert transforms(torch.tensor([False, True])) == ("identity", "reciprocal", "logarithm")
     operator = small_operator("kernel")
     operator.fit(*squares(10, seed=0))
     assert operator.kernel.transform == "identity"

@@ -4,11 +4,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+from gola.geometry.symmetry import Symmetry
 from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.green import Component
 from gola.operators.closed_form.linear_map import GreenPrior, SpectralPrior, lattice
 from gola.operators.closed_form.smoothness import growth
-from gola.operators.closed_form.symmetry import Symmetries, Symmetry, whole_shells
+from gola.operators.closed_form.symmetry import Symmetries, whole_shells
 
 UNIT_SQUARE = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
 NEAR = Component(order=1, rate=10.0, widths=(0.2, 0.3), window="cauchy")

@@ -17,7 +17,7 @@ from gola.operators.closed_form.scores import Probes
 from gola.operators.closed_form.smoothness import growth
 from gola.operators.operator import OperatorConfig
 
-Transform = Literal["identity", "reciprocal"]
+Transform = Literal["identity", "reciprocal", "logarithm"]
 
 _EXPONENTS = (0.0, 1.0, 2.0)
 _RATES = (3.0, 10.0)
@@ -43,7 +43,7 @@ class InputKernel:
 
     Attributes:
         transform: What is done to the values of positive channels first: slowness may suit a problem that speed does
-            not.
+            not, and the logarithm suits what spans decades.
         exponent: The exponent s of the inner product.
         rate: The frequency τ.
         scale: The unit of squared distances and inner products.
@@ -157,7 +157,7 @@ class Kernel(ClosedForm):
 
 def transforms(positive: Bool[Tensor, " channel"]) -> tuple[Transform, ...]:
     """Return the transforms that make sense."""
-    return ("identity", "reciprocal") if bool(positive.any()) else ("identity",)
+    return ("identity", "reciprocal", "logarithm") if bool(positive.any()) else ("identity",)
 
 
 def transformed(
@@ -171,7 +171,8 @@ def transformed(
     if transform == "identity":
         return values
     # What is not positive may be zero, and is left alone.
-    return torch.where(positive, 1.0 / torch.where(positive, values, 1.0), values)
+    safe = torch.where(positive, values, 1.0)
+    return torch.where(positive, 1.0 / safe if transform == "reciprocal" else safe.log(), values)
 
 
 def weighted_rows(

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.data.cloud import Cloud
+from gola.geometry.symmetry import Symmetry
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
 from gola.operators.closed_form.diffusion import Diffusion
 from gola.operators.closed_form.function_space import FunctionSpace
@@ -19,7 +20,7 @@ from gola.operators.closed_form.reciprocity import Reciprocity
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes, error_at_the_data
 from gola.operators.closed_form.search import choose_green_prior, choose_spectral_prior, choose_symmetries
-from gola.operators.closed_form.symmetry import Symmetries, Symmetry, whole_shells
+from gola.operators.closed_form.symmetry import Symmetries, whole_shells
 from gola.operators.operator import OperatorConfig
 
 _PriorSearch = Callable[[FunctionSpace, Tensor, Probes, Symmetries], GreenPrior | SpectralPrior]

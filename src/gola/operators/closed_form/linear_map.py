@@ -13,7 +13,7 @@ from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.green import Component, InputFunctions
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.smoothness import growth
-from gola.operators.closed_form.symmetry import Symmetries
+from gola.operators.closed_form.symmetry import Symmetries, composed
 
 _MORE_NODES = 4
 # Interpolation is worst at the boundary, where nodes have neighbours on one side only. Moving nodes this far towards
@@ -124,7 +124,7 @@ class _AtNodes:
         copies = self.left_out.split(num_samples, dim=1)
         for one, places, copy in zip(symmetries.elements, images, copies, strict=True):
             sign = one.input_sign * one.output_sign
-            weights[places] = sign * one.inverse.composed(inputs, by_mode).flatten(2)
+            weights[places] = sign * composed(one.inverse, inputs, by_mode).flatten(2)
             free[places] = one.output_sign * self.free
             left_out[places] = one.output_sign * copy
         return _AtNodes(weights=weights, free=free, left_out=left_out)

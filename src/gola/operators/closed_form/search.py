@@ -10,13 +10,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gola.geometry.symmetry import candidates, largest_group
 from gola.operators.closed_form.function_space import FunctionSpace
 from gola.operators.closed_form.green import Component, InputFunctions, Window, kernel_at
 from gola.operators.closed_form.linear_map import GreenPrior, LinearMap, SpectralPrior
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.samples import Samples, spread
 from gola.operators.closed_form.scores import Probes, relative_errors
-from gola.operators.closed_form.symmetry import Symmetries, candidates, largest_group
+from gola.operators.closed_form.symmetry import Symmetries, composed
 
 # Widths of the window, as fractions of the bounding box.
 _WIDTHS = (math.inf, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
@@ -114,12 +115,12 @@ def choose_symmetries(
     tested = candidates(inputs.dim)
     predictions = [found.left_out[rows]]
     for one in tested:
-        copies = found(one.input_sign * one.composed(inputs, coefficients[rows]))
-        predictions.append(one.output_sign * one.inverse.composed(outputs, copies.mT).mT)
+        copies = found(one.input_sign * composed(one, inputs, coefficients[rows]))
+        predictions.append(one.output_sign * composed(one.inverse, outputs, copies.mT).mT)
     left_out, *errors = _mean_errors(outputs, torch.stack(predictions), samples, rows)
     order = sorted(range(len(tested)), key=errors.__getitem__)
     accepted = [tested[number] for number in order if errors[number] <= _TOLERANCE * left_out]
-    return largest_group(accepted, inputs.dim, at_most=max(1, _MOST_COPIES // len(samples)))
+    return Symmetries(largest_group(accepted, inputs.dim, at_most=max(1, _MOST_COPIES // len(samples))))
 
 
 def _mean_errors(
