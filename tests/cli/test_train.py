@@ -156,6 +156,7 @@ def test_mistakes_are_explained_and_leave_no_folder(data, tmp_path):
     assert "All 10 samples are for training" in failure("train", data, "--num-train", 10, "--num-test", 5, *out)
     assert "ask for 1 to 256" in failure("train", data, "--num-points", 9999, *out)
     assert "learning_rate must be greater than 0" in failure("train", data, "--learning-rate", -1, *out)
+    assert "written as the image of xy or xyz" in failure("train", data, "--symmetries", "xx", *out)
     assert "needs the package comet-ml" in failure("train", data, "--logger", "comet", *out)
     assert "'16-mixed' needs a CUDA device" in failure("train", data, "--precision", "16-mixed", *out)
     assert not (tmp_path / "a").exists()
