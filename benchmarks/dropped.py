@@ -100,6 +100,16 @@ def _of(data: Dataset, **changes: list[np.ndarray]) -> Dataset:
     return Dataset.from_arrays([one.points for one in data], **arrays)
 
 
+def boundary_distance(run: RunConfig) -> float:
+    """Give the network the distance of each point from the boundary of the box as a further input."""
+    train_set, test = (data.in_memory() for data in run.samples() if data is not None)
+    box = Box.around(np.concatenate([one.points for one in train_set]))
+    known, asked = (
+        _with_input(data, [-box.signed_distance(one.points)[:, None] for one in data]) for data in (train_set, test)
+    )
+    return evaluate(run.fit(known), asked).mean
+
+
 def longer_tail(run: RunConfig) -> float:
     """Go on for a quarter of the steps, at a twentieth of the learning rate that then falls to zero."""
 
@@ -149,6 +159,7 @@ VARIANTS: dict[str, Callable[[RunConfig], float]] = {
     "spectral, sums with Voronoi weights": voronoi,
     "spectral, closed form as input": closed_form_as_input,
     "spectral, starting from closed form": from_closed_form,
+    "spectral, distance to the boundary as input": boundary_distance,
     "spectral, longer tail": longer_tail,
     "spectral, L-BFGS polish": polished,
 }

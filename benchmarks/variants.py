@@ -42,17 +42,18 @@ class Variant:
         training = self.training or usual.training
         if self.symmetric:
             training = replace(training, symmetries=PROBLEMS[problem].symmetries)
-        return replace(usual, settings=self.settings, training=training)
+        modes = {"num_modes": _MODES[PROBLEMS[problem].dim]} if self.operator == "spectral" else {}
+        return replace(usual, settings={**modes, **self.settings}, training=training)
 
 
-# As the automatic choice trains its networks.
+# As the automatic choice makes its networks, by dimension, and trains them.
+_MODES = {2: 8, 3: 4}
 _NETWORK = TrainingConfig(num_steps=2000, batch_size=2, learning_rate=4e-3, validation_share=0.0, patience=None)
-_MODES: dict[str, object] = {"num_modes": 8}
-SPECTRAL = Variant(operator="spectral", settings=_MODES, training=_NETWORK)
+SPECTRAL = Variant(operator="spectral", training=_NETWORK)
 VARIANTS = {
     "gola": Variant(operator="gola"),
     "spectral": SPECTRAL,
-    "spectral, with message passing": replace(SPECTRAL, settings={**_MODES, "local": True}),
+    "spectral, with message passing": replace(SPECTRAL, settings={"local": True}),
     "spectral, declared symmetries": replace(SPECTRAL, symmetric=True),
     "spectral, points drawn anew": replace(SPECTRAL, training=replace(_NETWORK, num_points=700)),
     "spectral, weight averaging": replace(SPECTRAL, training=replace(_NETWORK, averaging=0.99)),

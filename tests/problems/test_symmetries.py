@@ -1,4 +1,4 @@
-"""Problems have the symmetries that they declare: the solver maps the image of an input to the image of the solution."""
+"""Problems have the symmetries that they declare: solvers map the image of an input to the image of its solution."""
 
 from dataclasses import replace
 
