@@ -1,4 +1,4 @@
-"""Domains, point sets in them, and quadrature weights."""
+"""Domains and their symmetries, point sets in them, and quadrature weights."""
 
 from gola.geometry.domains import Box, Domain, ImplicitDomain, Polygon
 from gola.geometry.points import (
@@ -10,12 +10,14 @@ from gola.geometry.points import (
     uniform_points,
 )
 from gola.geometry.quadrature import equal_weights, voronoi_weights
+from gola.geometry.symmetry import Symmetry
 
 __all__ = [
     "Box",
     "Domain",
     "ImplicitDomain",
     "Polygon",
+    "Symmetry",
     "draw_rows",
     "equal_weights",
     "lattice_points",
