@@ -54,9 +54,15 @@ def table(size: int, problems: Sequence[str], store: Store) -> str:
         lines.append(["*the paper's GOLA*", *(f"*{paper_error(size, one):.4f}*" for one in problems)])
         lines.append(["*the goal*", *(f"*{goal:g}*" for goal in GOALS[size])])
     lines.extend(
-        [variant, *(cell(errors_of(problem, size, variant, store)) for problem in problems)] for variant in SHOWN
+        [variant, *(cell(errors_of(problem, size, variant, store)) for problem in problems)]
+        for variant in finished(size, problems, store)
     )
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def finished(size: int, problems: Sequence[str], store: Store) -> list[str]:
+    """Return the variants with at least one run on one of the problems."""
+    return [variant for variant in SHOWN if any(errors_of(problem, size, variant, store) for problem in problems)]
 
 
 def paper_error(size: int, problem: str) -> float:
@@ -74,22 +80,30 @@ def cell(errors: Sequence[float]) -> str:
 
 def draw(store: Store) -> None:
     """Draw every variant as a row of points on a logarithmic axis, one panel for each problem and size."""
-    figure, axes = plt.subplots(len(ROWS), len(PAPER_PROBLEMS), figsize=(13, 13), sharey=True, layout="constrained")
-    for panels, (size, problems) in zip(axes, ROWS, strict=True):
+    rows = [finished(size, problems, store) for size, problems in ROWS]
+    figure, axes = plt.subplots(
+        len(ROWS),
+        len(PAPER_PROBLEMS),
+        figsize=(13, 2.0 + 0.2 * sum(map(len, rows))),
+        height_ratios=[max(1, len(variants)) for variants in rows],
+        sharey="row",
+        layout="constrained",
+    )
+    for panels, variants, (size, problems) in zip(axes, rows, ROWS, strict=True):
         for panel, problem in zip(panels, problems, strict=False):
-            draw_panel(panel, size, problem, store)
+            draw_panel(panel, size, problem, variants, store)
+        panels[0].set_ylim(len(variants) - 0.3, -0.7)
         for unused in panels[len(problems) :]:
             unused.axis("off")
             unused.legend(*axes[0, 0].get_legend_handles_labels(), loc="center", frameon=False)
-    axes[0, 0].invert_yaxis()
     figure.supxlabel("relative L2 error on 100 test samples (one dot for each seed, a bar for their mean)", fontsize=10)
     FIGURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(FIGURE, dpi=150)
 
 
-def draw_panel(panel: Axes, size: int, problem: str, store: Store) -> None:
-    """Draw all variants on one problem."""
-    for place, variant in enumerate(SHOWN):
+def draw_panel(panel: Axes, size: int, problem: str, variants: Sequence[str], store: Store) -> None:
+    """Draw variants on one problem."""
+    for place, variant in enumerate(variants):
         errors = errors_of(problem, size, variant, store)
         colour = "C1" if variant == "auto" else "C0"
         panel.plot(errors, [place] * len(errors), "o", color=colour, alpha=0.5, markersize=5)
@@ -102,7 +116,7 @@ def draw_panel(panel: Axes, size: int, problem: str, store: Store) -> None:
     _number_logarithmically(panel)
     panel.grid(axis="x", alpha=0.3)
     panel.set_title(f"{problem.replace('_', ' ')}, {size} samples", fontsize=10)
-    panel.set_yticks(range(len(SHOWN)), SHOWN)
+    panel.set_yticks(range(len(variants)), variants)
 
 
 def _number_logarithmically(panel: Axes) -> None:
