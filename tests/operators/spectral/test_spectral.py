@@ -78,3 +78,20 @@ def test_the_same_function_on_other_points_gives_nearly_the_same_prediction():
 def test_impossible_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         SpectralConfig(**settings)
+
+
+@pytest.mark.parametrize("num_points", [50, 100, 184])
+def test_what_is_rough_does_not_grow_between_points_that_are_fewer_than_the_functions(num_points):
+    config = SpectralConfig(num_modes=8)
+    generator = torch.Generator().manual_seed(num_points)
+    cloud = Cloud.of(torch.rand(num_points, 2, generator=generator), torch.zeros(num_points, 1))
+    elsewhere = torch.rand(1000, 2, generator=generator).numpy()
+    noise = torch.randn(num_points, 8, generator=generator)
+
+    def size_of_fit(smoothing):
+        (spectrum,) = Spectral(replace(config, smoothing=smoothing)).prepare(cloud).spectra
+        values = torch.from_numpy(spectrum.basis.evaluate(elsewhere)).float() @ (spectrum.analysis @ noise)
+        return float(values.square().mean().sqrt())
+
+    assert size_of_fit(config.smoothing) < 3.0
+    assert size_of_fit(1e-7) > 4.0, "which is why smoothing is stronger"

@@ -33,7 +33,8 @@ class SpectralConfig(GraphConfig):
         num_blocks: Blocks, one after the other.
         padding: Size of the box on which waves are periodic, in units of the domain: 2 leaves room for functions that
             are not periodic.
-        smoothing: Weight of the penalty on roughness in the fit of waves to values at the points.
+        smoothing: Weight of the penalty on roughness in the fit of waves to values at the points. With less, fits to
+            fewer points than there are functions overshoot between them.
         local: Whether points also hear their neighbours, by GOLA's message passing and attention.
         num_heads: Heads of that attention.
         radius: Largest distance of neighbours, if points hear them.
@@ -43,7 +44,7 @@ class SpectralConfig(GraphConfig):
     width: int = 32
     num_blocks: int = 4
     padding: float = 2.0
-    smoothing: float = 1e-7
+    smoothing: float = 1e-4
     local: bool = False
     num_heads: int = 1
 
