@@ -10,10 +10,13 @@ from gola.data.sample import Sample
 from gola.geometry.symmetry import Symmetry, domain_symmetries, largest_group
 
 # Images of so many samples are predicted for each symmetry.
-_TESTED_SAMPLES = 8
-# A symmetry is refuted if images are predicted this many times worse than samples left out. Where a closed form is
-# good, images under a wrong symmetry are off by more; where it is poor, it cannot tell, and networks have to.
-_TOLERANCE = 1.5
+_TESTED_SAMPLES = 32
+# Errors on images under a true symmetry scatter about those on samples left out. If they are larger by this factor and
+# by so many standard errors, the symmetry is refuted. One that passes by chance makes no group with the true ones,
+# since its products with them do not pass.
+_FACTOR, _STANDARD_ERRORS = 1.15, 3.0
+# Errors below this are none.
+_SMALLEST = 1e-12
 _MOST = 48
 
 
@@ -30,7 +33,9 @@ def not_refuted(
     error_of: Callable[[Sample], float],
     left_out: Float[np.ndarray, " sample"],
 ) -> list[Symmetry]:
-    """Return the symmetries whose images of samples are predicted about as well as samples left out, best first.
+    """Return the symmetries whose images of samples are predicted as well as samples left out, best first.
+
+    What counts is the mean logarithm of the ratio of both errors, sample by sample.
 
     Args:
         symmetries: Those to test.
@@ -40,9 +45,14 @@ def not_refuted(
         left_out: Its errors on the samples, each left out.
     """
     rows = np.linspace(0, len(samples) - 1, min(_TESTED_SAMPLES, len(samples))).astype(int)
-    errors = {one: np.mean([error_of(mirror.image(samples[row], one)) for row in rows]) for one in symmetries}
-    limit = _TOLERANCE * left_out[rows].mean()
-    return sorted((one for one in symmetries if errors[one] <= limit), key=errors.__getitem__)
+    excess = {}
+    for one in symmetries:
+        errors = np.array([error_of(mirror.image(samples[row], one)) for row in rows])
+        ratios = np.log(np.maximum(errors, _SMALLEST)) - np.log(np.maximum(left_out[rows], _SMALLEST))
+        limit = max(np.log(_FACTOR), _STANDARD_ERRORS * ratios.std(ddof=1) / np.sqrt(len(rows)))
+        if ratios.mean() <= limit:
+            excess[one] = float(ratios.mean())
+    return sorted(excess, key=excess.__getitem__)
 
 
 def written(symmetries: Sequence[Symmetry], dim: int) -> str:
