@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
 from gola.data.frame import Frame
@@ -83,9 +82,8 @@ class Mirror:
     def image(self, sample: Sample, symmetry: Symmetry) -> Sample:
         """Return the image of a sample, at the images of its points."""
         sides = np.array(self.frame.sides)
-        points = symmetry.images_in_box(torch.from_numpy(sample.points), self.frame.lower, sides)
         return Sample(
-            points=points.numpy(),
+            points=symmetry.images_in_box(sample.points, self.frame.lower, sides),
             inputs=self.inputs.turned(sample.inputs, symmetry),
             targets=self.targets.turned(sample.targets, symmetry),
         )

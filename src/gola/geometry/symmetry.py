@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-import torch
 from jaxtyping import Float, Num
 from scipy.spatial import cKDTree
-from torch import Tensor
 
 _AXES = "xyz"
 # Images of points lie in the domain if they are as near to points as points are to each other: up to this factor, and
@@ -97,19 +95,21 @@ class Symmetry:
             output_sign=self.output_sign,
         )
 
-    def images(self, points: Num[Tensor, "point dim"], side: int = 1) -> Num[Tensor, "point dim"]:
+    def images(self, points: Num[np.ndarray, "point dim"], side: int = 1) -> Num[np.ndarray, "point dim"]:
         """Return where points of a cube from 0 to its side go."""
         moved = points[:, list(self.axes)]
-        return torch.where(torch.tensor(self.flips, device=points.device), side - moved, moved)
+        return np.where(self.flips, side - moved, moved)
 
     def images_in_box(
-        self, points: Float[Tensor, "point dim"], lower: Float[np.ndarray, " dim"], sides: Float[np.ndarray, " dim"]
-    ) -> Float[Tensor, "point dim"]:
+        self,
+        points: Float[np.ndarray, "point dim"],
+        lower: Float[np.ndarray, " dim"],
+        sides: Float[np.ndarray, " dim"],
+    ) -> Float[np.ndarray, "point dim"]:
         """Return where points of a box go, in fractions of its sides."""
-        corner = torch.from_numpy(lower).to(points)
         # Points on a plane have no extent across it; any will do there.
-        lengths = torch.from_numpy(np.where(sides > 0.0, sides, 1.0)).to(points)
-        return corner + lengths * self.images((points - corner) / lengths)
+        lengths = np.where(sides > 0.0, sides, 1.0)
+        return lower + lengths * self.images((points - lower) / lengths)
 
 
 def candidates(dim: int) -> list[Symmetry]:
@@ -143,7 +143,7 @@ def domain_symmetries(samples: Sequence[Float[np.ndarray, "_ dim"]]) -> list[Sym
         has_signs = (one.input_sign, one.output_sign) != (1, 1)
         if has_signs or not np.allclose(sides[list(one.axes)], sides, rtol=_SIDE_TOLERANCE):
             continue
-        distances, _ = tree.query(one.images_in_box(torch.from_numpy(first), lower, sides).numpy())
+        distances, _ = tree.query(one.images_in_box(first, lower, sides))
         if np.quantile(distances, 1.0 - _OUTLIERS) <= _GAP_FACTOR * gap:
             found.append(one)
     return found

@@ -39,9 +39,9 @@ def mirror_images(clouds: Sequence[Cloud]) -> list[Cloud]:
     points = [cloud.points.double().cpu().numpy() for cloud in clouds]
     lower, upper = (np.concatenate(points).min(axis=0), np.concatenate(points).max(axis=0))
     return [
-        Cloud.of(symmetry.images_in_box(cloud.points, lower, upper - lower), cloud.values)
+        Cloud.of(torch.from_numpy(symmetry.images_in_box(own, lower, upper - lower)).to(cloud.points), cloud.values)
         for symmetry in domain_symmetries(points)
-        for cloud in clouds
+        for own, cloud in zip(points, clouds, strict=True)
     ]
 
 

@@ -68,7 +68,8 @@ class Symmetries:
     def node_images(self, count: int, dim: int) -> Int[Tensor, "symmetry node"]:
         """Return the number of the node that each node of a symmetric lattice goes to."""
         nodes = torch.cartesian_prod(*[torch.arange(count)] * dim).view(-1, dim)
-        return torch.stack([flat_index(one.images(nodes, count - 1)) for one in self.elements])
+        images = [torch.from_numpy(one.images(nodes.numpy(), count - 1)) for one in self.elements]
+        return torch.stack([flat_index(places) for places in images])
 
 
 def whole_shells(num_modes: int, dim: int) -> int:
