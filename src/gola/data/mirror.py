@@ -9,9 +9,7 @@ from jaxtyping import Float
 
 from gola.data.frame import Frame
 from gola.data.sample import Channel, Sample
-from gola.geometry.symmetry import Symmetry
-
-_AXES = "xyz"
+from gola.geometry.symmetry import AXES, Symmetry
 
 
 @dataclass(frozen=True)
@@ -90,5 +88,5 @@ class Mirror:
 
 
 def _component(name: str) -> tuple[str, tuple[int, ...]]:
-    found = re.fullmatch(f"(.+[_ ])([{_AXES}]{{1,2}})", name)
-    return (found[1], tuple(sorted(_AXES.index(axis) for axis in found[2]))) if found else (name, ())
+    found = re.fullmatch(f"(.+[_ ])([{AXES}]{{1,2}})", name)
+    return (found[1], tuple(sorted(AXES.index(axis) for axis in found[2]))) if found else (name, ())

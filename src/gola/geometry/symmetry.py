@@ -10,7 +10,8 @@ import numpy as np
 from jaxtyping import Float, Num
 from scipy.spatial import cKDTree
 
-_AXES = "xyz"
+AXES = "xyz"
+"""What texts call the coordinates."""
 # Images of points lie in the domain if they are as near to points as points are to each other: up to this factor, and
 # but for this share of them.
 _GAP_FACTOR = 2.0
@@ -53,8 +54,8 @@ class Symmetry:
         >>> Symmetry.parse("-xy")
         Symmetry(axes=(0, 1), flips=(True, False), input_sign=1, output_sign=1)
         """
-        found = re.findall(f"(-?)([{_AXES}])", text)
-        axes = tuple(_AXES.index(letter) for _, letter in found)
+        found = re.findall(f"(-?)([{AXES}])", text)
+        axes = tuple(AXES.index(letter) for _, letter in found)
         if "".join(sign + letter for sign, letter in found) != text or set(axes) != set(range(len(axes))) or not axes:
             raise ValueError(
                 f"A symmetry is written as the image of xy or xyz, for instance -xy (a reflection), yx (a swap) or -yx"
@@ -68,7 +69,7 @@ class Symmetry:
         return Symmetry(**{**settings, "axes": tuple(settings["axes"]), "flips": tuple(settings["flips"])})
 
     def __str__(self) -> str:
-        return "".join("-" * flip + _AXES[axis] for axis, flip in zip(self.axes, self.flips, strict=True))
+        return "".join("-" * flip + AXES[axis] for axis, flip in zip(self.axes, self.flips, strict=True))
 
     @property
     def dim(self) -> int:
