@@ -14,6 +14,7 @@ from gola.paper.findings import findings
 from gola.paper.listing import write_listing
 from gola.paper.markdown import paragraphs, to_markdown
 from gola.paper.settings import differences, seeds_and_training
+from gola.paper.standing import standing
 from gola.paper.store import Store
 from gola.report import Block, Picture, Report, Section, Table, Text, versions
 
@@ -55,7 +56,7 @@ def report_of(store: Store, measured: Complexity | None) -> Report:
         title="The paper's tables and figures, done again",
         lead=_lead(store),
         sections=[
-            Section("What the numbers say", [Text(_CLAIMS), *findings(store)]),
+            Section("What the numbers say", [Text(_CLAIMS), *findings(store), *standing(store)]),
             Section("How to read the tables", [Text(tables.EXPLANATION)]),
             *(section_of(target, store, measured) for target in _TITLES),
             Section("What differs from the paper, and why", [Text(text) for text in differences(store)]),
