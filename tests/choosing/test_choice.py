@@ -63,7 +63,7 @@ def test_an_ensemble_of_networks_predicts_with_the_mean_of_all():
     sample = samples[0]
     scaling = Scaling.fit(samples, normalised=False)
     cloud = auto.prepare(scaling.cloud(sample.points, sample.inputs, torch.float64))
-    seen = auto._normalised(cloud)
+    seen, _ = auto._seen_cloud(cloud)
     mean = sum(network(seen) for network in auto.networks).double() / 2
     expected = mean * scaling.targets.scale[0] + scaling.targets.mean[0]
     torch.testing.assert_close(auto(cloud), expected, rtol=1e-5, atol=1e-6)
@@ -150,11 +150,11 @@ def test_networks_see_reciprocals_where_the_kernel_prefers_them(monkeypatch):
 
     kept = Auto(replace(config, members="spectral"))
     kept.networks = trial.auto.networks
-    kept.set_transform("reciprocal", trial.auto.reciprocal)
-    kept.set_units(trial.network_scaling.inputs, scaling.targets)
+    kept.see_like(trial.auto.closed_forms["kernel"])
+    kept.set_units(trial.network_scaling.inputs, trial.network_scaling.targets)
     cloud = kept.prepare(scaling.cloud(samples[0].points, samples[0].inputs, torch.float64))
     seen = trial.network_scaling.cloud(samples[0].points, trial.seen[0].inputs)
-    torch.testing.assert_close(kept._normalised(cloud).values, seen.values)
+    torch.testing.assert_close(kept._seen_cloud(cloud)[0].values, seen.values)
     with pytest.raises(ValueError, match="takes reciprocals or logarithms of input channels"):
         kept(replace(cloud, values=-cloud.values))
 
@@ -204,3 +204,36 @@ def test_components_seen_as_logarithms_do_not_turn(monkeypatch):
 def test_the_reason_tells_how_networks_were_trained():
     (_, choice), _ = chosen(members="spectral")
     assert choice.why.endswith(("Networks were trained with a local law.", "without law or symmetries."))
+
+
+def test_amplitudes_that_the_operator_scales_with_are_taken_out_and_named(monkeypatch):
+    monkeypatch.setattr("gola.choosing.choice._FAR_BEHIND", np.inf)
+    monkeypatch.setattr("gola.choosing.choice._LEAST_GAIN", -np.inf)
+    monkeypatch.setattr("gola.operators.closed_form.kernel.transforms", lambda _: ("identity",))
+    scales = np.geomspace(0.1, 10.0, 8)
+    samples = [
+        replace(one, inputs=scale * one.inputs, targets=scale * one.targets)
+        for one, scale in zip(small_data(num_samples=8, num_points=60), scales, strict=True)
+    ]
+    config = replace(QUICK, members="kernel,spectral", law=0.0)
+    scaling = Scaling.fit(samples, normalised=False)
+    trial = _Trial(
+        config=config, samples=samples, scaling=scaling, seed=0, session=Session(), inputs=(Channel(name="load"),)
+    )
+    trial.add_closed_form("kernel", trial.auto.closed_forms["kernel"])
+    trial.add_networks()
+    amplitudes = [np.sqrt(np.mean(seen.inputs**2)) for seen in trial.seen]
+    np.testing.assert_allclose(amplitudes, amplitudes[0])
+    trial.left_out.pop("kernel")
+    auto, choice = trial.conclude()
+    assert choice.members == ("spectral",)
+    assert "Solutions scale like load." in choice.why
+    cloud = scaling.cloud(samples[0].points, samples[0].inputs, torch.float64)
+    weak, strong = (auto(auto.prepare(replace(cloud, values=factor * cloud.values))) for factor in (1.0, 7.0))
+    torch.testing.assert_close(strong, 7.0 * weak, rtol=1e-4, atol=0.0)
+    at = torch.rand(5, 2, dtype=torch.float64)
+    weak, strong = (auto(auto.prepare(replace(cloud, values=one * cloud.values)), at=at) for one in (1.0, 7.0))
+    torch.testing.assert_close(strong, 7.0 * weak, rtol=1e-4, atol=0.0)
+    # Each sample is predicted, in its own units, by a network that has not seen it.
+    errors = [np.linalg.norm(trial.left_out["spectral"][row] - one.targets) for row, one in enumerate(samples)]
+    assert max(error / np.linalg.norm(one.targets) for error, one in zip(errors, samples, strict=True)) < 1.5

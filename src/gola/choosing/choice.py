@@ -120,7 +120,8 @@ class _Trial:
     targets: Sequence[Channel] = ()
     left_out: dict[str, Predictions] = field(default_factory=dict)
     remark: str = ""
-    seen: list[Sample] = field(init=False)
+    seen: tuple[Sample, ...] = field(init=False)
+    factors: tuple[float, ...] = field(init=False)
     network_scaling: Scaling = field(init=False)
 
     def __post_init__(self) -> None:
@@ -139,30 +140,42 @@ class _Trial:
         found = torch.split(operator.leave_one_out(), cloud.sizes)
         self.left_out[name] = {row: values.numpy() for row, values in enumerate(found)}
         if isinstance(operator, Kernel):
-            self.auto.set_transform(operator.kernel.transform, operator.positive)
+            self.auto.see_like(operator)
 
     def add_networks(self) -> None:
         """Train the ensemble, if the first network is worth it."""
-        self.seen = [self._seen(sample) for sample in self.samples]
-        normaliser = Normaliser.fit(sample.inputs for sample in self.seen)
-        self.network_scaling = replace(self.scaling, inputs=normaliser, normalised=True)
+        self.seen, self.factors = zip(*map(self._seen, self.samples), strict=True)
+        self.network_scaling = replace(
+            self.scaling,
+            inputs=Normaliser.fit(sample.inputs for sample in self.seen),
+            targets=Normaliser.fit(sample.targets for sample in self.seen),
+            normalised=True,
+        )
         ensemble = self._ensemble()
         num_steps = self.config.num_steps
-        ((_, found),) = ensemble.trained(Course(name="probe", part=0, num_steps=math.ceil(_PROBE * num_steps)))
+        probe = Course(name="probe", part=0, num_steps=math.ceil(_PROBE * num_steps))
+        ((_, found),) = self._trained(ensemble, [probe])
         if self._is_far_behind(found):
             self._give_up(found)
             return
         courses = self._courses()
-        trials = dict(zip(courses, ensemble.trained(*courses), strict=True))
+        trials = dict(zip(courses, self._trained(ensemble, courses), strict=True))
         course = min(courses, key=lambda course: self._mean_error(trials[course][1]))
         if not self._is_worth_it(trials[course][1]):
             self._give_up(trials[course][1])
             return
         self.remark = f"Networks were trained {course.how}."
         others = [replace(course, name=f"network-{part + 1}", part=part) for part in range(1, len(self.parts))]
-        trained = [trials[course], *ensemble.trained(*others)]
+        trained = [trials[course], *self._trained(ensemble, others)]
         self.auto.networks = torch.nn.ModuleList(network for network, _ in trained)
         self.left_out[NETWORK] = {row: values for _, found in trained for row, values in found.items()}
+
+    def _trained(self, ensemble: Ensemble, courses: Sequence[Course]) -> list[tuple[Spectral, Predictions]]:
+        """Train networks, and return their predictions in the units of the data."""
+        return [
+            (network, {row: self.factors[row] * values for row, values in found.items()})
+            for network, found in ensemble.trained(*courses)
+        ]
 
     def _courses(self) -> list[Course]:
         """Return the ways to train a network that are worth a try."""
@@ -233,13 +246,15 @@ class _Trial:
         if NETWORK in choice.members:
             auto.networks = fitted.networks
             auto.reciprocal, auto.logarithm = fitted.reciprocal, fitted.logarithm
-            auto.set_units(self.network_scaling.inputs, self.scaling.targets)
+            auto.homogeneity = fitted.homogeneity
+            auto.set_units(self.network_scaling.inputs, self.network_scaling.targets)
         auto.weights = torch.tensor(choice.weights, dtype=torch.float64)
         return auto
 
-    def _seen(self, sample: Sample) -> Sample:
-        """Return a sample as networks see it."""
-        return replace(sample, inputs=self.auto.seen(torch.from_numpy(sample.inputs).double()).numpy())
+    def _seen(self, sample: Sample) -> tuple[Sample, float]:
+        """Return a sample as networks see it, and the factor of its solution."""
+        inputs, factor = self.auto.seen(torch.from_numpy(sample.inputs).double())
+        return replace(sample, inputs=inputs.numpy(), targets=sample.targets / float(factor)), float(factor)
 
     def _ensemble(self) -> Ensemble:
         further_courses = (self.config.law > 0) + self.config.symmetries
@@ -316,7 +331,18 @@ class _Trial:
         verdict = "the blend is clearly better" if is_blend else f"{names[int(errors.argmin())]} is best"
         if len(names) > 1 and not is_blend and blended < errors.min():
             verdict += " up to chance"
-        return f"{compared}; {verdict}." + (f" {self.remark}" if self.remark else "")
+        return " ".join(filter(None, [f"{compared}; {verdict}.", self._scales(), self.remark]))
+
+    def _scales(self) -> str:
+        """Say with which inputs the operator was found to scale."""
+        degrees = self.auto.homogeneity.degrees.tolist()
+        names = [channel.name for channel in self.inputs] or [f"input {number + 1}" for number in range(len(degrees))]
+        sources, media = (
+            " and ".join(name for name, degree in zip(names, degrees, strict=True) if degree == wanted)
+            for wanted in (1, -1)
+        )
+        how = " and ".join(filter(None, [sources and f"like {sources}", media and f"inversely to {media}"]))
+        return f"Solutions scale {how}." if how else ""
 
 
 def _standard_error(values: Float[np.ndarray, " sample"]) -> float:

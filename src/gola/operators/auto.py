@@ -1,5 +1,6 @@
 """Several operators in one: closed forms and an ensemble of networks, weighed by how they do on samples left out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
@@ -10,7 +11,8 @@ from torch import Tensor, nn
 from gola.data.cloud import Cloud
 from gola.data.normaliser import Normaliser
 from gola.operators.closed_form import ClosedForm, Kernel, Linear
-from gola.operators.closed_form.kernel import Transform, transformed
+from gola.operators.closed_form.homogeneity import Homogeneity
+from gola.operators.closed_form.kernel import transformed
 from gola.operators.operator import Operator, OperatorConfig, Structure
 from gola.operators.queries import Queries
 from gola.operators.spectral import Spectral
@@ -68,8 +70,9 @@ class Auto(Operator):
     .. math:: u = \sum_m w_m u_m, \qquad w_m \ge 0, \quad \sum_m w_m = 1
 
     where the network's part is the mean over an ensemble. Members that are not worth their weight are left out, so this
-    may well be a single closed form. Values come in their own units; networks see them normalised, and reciprocals or
-    logarithms of positive channels where `kernel` found that these suit the problem.
+    may well be a single closed form. Values come in their own units. Networks see them normalised, and in the way that
+    `kernel` found to suit the problem: without amplitudes that the operator scales with, and reciprocals or logarithms
+    of positive channels.
     """
 
     name: ClassVar[str] = "auto"
@@ -102,6 +105,7 @@ class Auto(Operator):
         network = replace(Spectral.presets["default"], num_modes=num_modes, **facts)
         self.networks = nn.ModuleList(Spectral(network) for _ in range(count))
         self.needs = Spectral.needs if count else ()
+        self.homogeneity = Homogeneity(config.num_inputs)
         for transform in ("reciprocal", "logarithm"):
             self.register_buffer(transform, torch.zeros(config.num_inputs, dtype=torch.bool))
         self.register_buffer("weights", torch.full((len(config.names),), 1.0 / len(config.names)).double())
@@ -109,14 +113,16 @@ class Auto(Operator):
             self.register_buffer(f"{which}_mean", torch.zeros(channels, dtype=torch.float64))
             self.register_buffer(f"{which}_scale", torch.ones(channels, dtype=torch.float64))
 
-    def set_transform(self, transform: Transform, positive: Bool[Tensor, " input_channel"]) -> None:
-        """Let networks see positive channels transformed."""
-        self.reciprocal = positive & (transform == "reciprocal")
-        self.logarithm = positive & (transform == "logarithm")
+    def see_like(self, kernel: Kernel) -> None:
+        """Let networks see inputs without the amplitudes that a kernel operator takes out, and transformed as there."""
+        self.reciprocal = kernel.positive & (kernel.kernel.transform == "reciprocal")
+        self.logarithm = kernel.positive & (kernel.kernel.transform == "logarithm")
+        self.homogeneity = kernel.homogeneity
 
-    def seen(self, values: Float[Tensor, "point channel"]) -> Float[Tensor, "point channel"]:
-        """Return input values as networks see them, before they are normalised."""
-        return transformed(transformed(values, self.reciprocal, "reciprocal"), self.logarithm, "logarithm")
+    def seen(self, values: Float[Tensor, "point channel"]) -> tuple[Float[Tensor, "point channel"], Float[Tensor, ""]]:
+        """Return the input of one sample as networks see it, not yet normalised, and the factor of its solution."""
+        values, factor = self.homogeneity.taken_out(values)
+        return self._transformed(values), factor
 
     def set_units(self, inputs: Normaliser, targets: Normaliser) -> None:
         """Keep the normalisers of what networks see."""
@@ -128,17 +134,18 @@ class Auto(Operator):
         """Return the cloud with the structure that the networks need."""
         if not len(self.networks):
             return cloud
-        return replace(cloud, spectra=self._network(0).prepare(self._normalised(cloud)).spectra)
+        return replace(cloud, spectra=self._network(0).prepare(self._seen_cloud(cloud)[0]).spectra)
 
     def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
         """Predict at the points of the cloud."""
-        return self._sum(cloud, lambda operator, seen: operator.predict(seen))
+        return self._sum(cloud, cloud.sizes, lambda operator, seen: operator.predict(seen))
 
     def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
         """Predict at the queries."""
         rounded = replace(queries, points=queries.points.float())
         return self._sum(
             cloud,
+            queries.sizes,
             lambda operator, seen: operator.predict_at(seen, rounded if operator.name == NETWORK else queries),
         )
 
@@ -150,26 +157,33 @@ class Auto(Operator):
             counts |= {f"closed_forms.{name}.{part}": count for part, count in closed_form.parameter_counts().items()}
         return counts
 
-    def _sum(self, cloud: Cloud, predict: Any) -> Float[Tensor, "row channel"]:
+    def _sum(self, cloud: Cloud, sizes: Sequence[int], predict: Any) -> Float[Tensor, "row channel"]:
         parts = []
         for name in self.config.names:
             if name == NETWORK:
-                seen = self._normalised(cloud)
+                seen, factors = self._seen_cloud(cloud)
                 mean = torch.stack([predict(network, seen) for network in self.networks]).mean(dim=0)
-                parts.append(mean.double() * self.target_scale + self.target_mean)
+                by_row = factors.repeat_interleave(torch.tensor(sizes, device=factors.device))
+                parts.append((mean.double() * self.target_scale + self.target_mean) * by_row[:, None])
             else:
                 parts.append(predict(self.closed_forms[name], cloud).double())
         return torch.tensordot(self.weights, torch.stack(parts), dims=1).to(cloud.points.dtype)
 
-    def _normalised(self, cloud: Cloud) -> Cloud:
+    def _seen_cloud(self, cloud: Cloud) -> tuple[Cloud, Float[Tensor, " sample"]]:
+        """Return a cloud as networks see it, and the factor of each sample's solution."""
         # On the meta device nothing has a value.
         if not cloud.values.is_meta and bool((cloud.values[:, self.reciprocal | self.logarithm] <= 0.0).any()):
             raise ValueError(
                 f"This {self.title} takes reciprocals or logarithms of input channels that were positive in all"
                 " training samples; give it positive values there, or fit it to samples that are not."
             )
-        values = (self.seen(cloud.values.double()) - self.input_mean) / self.input_scale
-        return replace(cloud, points=cloud.points.float(), values=values.float(), weights=cloud.weights.float())
+        cloud, factors = self.homogeneity.of_cloud(cloud)
+        values = (self._transformed(cloud.values.double()) - self.input_mean) / self.input_scale
+        seen = replace(cloud, points=cloud.points.float(), values=values.float(), weights=cloud.weights.float())
+        return seen, factors
+
+    def _transformed(self, values: Float[Tensor, "point channel"]) -> Float[Tensor, "point channel"]:
+        return transformed(transformed(values, self.reciprocal, "reciprocal"), self.logarithm, "logarithm")
 
     def _network(self, number: int) -> Spectral:
         network = self.networks[number]

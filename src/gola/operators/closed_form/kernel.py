@@ -1,6 +1,7 @@
 """Kernel ridge regression on functions, for operators that are not linear."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar, Literal, final
 
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from gola.data.cloud import Cloud
 from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
+from gola.operators.closed_form.homogeneity import Homogeneity
 from gola.operators.closed_form.input_features import COMPARISON_PADDING, InputFeatures
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.samples import Samples
@@ -26,10 +28,20 @@ _LENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
 _PENALTIES = tuple(10.0**power for power in range(-8, 1))
 
 
+# Amplitudes are taken out if that lowers the leave-one-out error by this share: what is left to chance stays as it is.
+_LEAST_GAIN = 0.02
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class KernelConfig(ComparingConfig):
-    """Settings of the kernel operator."""
+    """Settings of the kernel operator.
+
+    Attributes:
+        homogeneity: Whether to look for inputs that the operator scales with, and to take their amplitudes out.
+    """
+
+    homogeneity: bool = True
 
 
 @final
@@ -73,7 +85,8 @@ class Kernel(ClosedForm):
 
     .. math:: u = \sum_j k(f, f_j)\, \alpha_j + c
 
-    No penalty holds c back. The kernel (:class:`InputKernel`) and the ridge are chosen by exact leave-one-out.
+    No penalty holds c back. The kernel (:class:`InputKernel`) and the ridge are chosen by exact leave-one-out, and
+    so is whether the operator scales with its inputs (:class:`~gola.operators.closed_form.homogeneity.Homogeneity`).
     """
 
     name: ClassVar[str] = "kernel"
@@ -83,6 +96,7 @@ class Kernel(ClosedForm):
 
     config: KernelConfig
     inputs: InputFeatures
+    homogeneity: Homogeneity
     positive: Bool[Tensor, " input_channel"]
     known_inputs: Float[Tensor, "sample feature"]
     centre: Float[Tensor, " feature"]
@@ -92,6 +106,7 @@ class Kernel(ClosedForm):
     def __init__(self, config: KernelConfig) -> None:
         super().__init__(config)
         self.inputs = InputFeatures()
+        self.homogeneity = Homogeneity(config.num_inputs)
         self._register_empty("positive", "known_inputs", "centre", "dual", "offset")
 
     @property
@@ -103,44 +118,74 @@ class Kernel(ClosedForm):
     def choose(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
     ) -> Float[Tensor, "sample mode channel"]:
-        """Try all kernels, on the inputs as they are and transformed."""
-        probes = Probes.of(self.solutions, solutions, samples)
-        space = self.space_for(samples, self.config.num_input_modes, COMPARISON_PADDING)
+        """Try all kernels, on the inputs as they are and transformed, with their amplitudes and without."""
         self.positive = torch.cat(list(samples.inputs)).min(dim=0).values > 0.0
+        best = self._best(samples, solutions, Homogeneity(self.config.num_inputs))
+        if self.config.homogeneity:
+            suspected = Homogeneity.suspected(samples.inputs, samples.targets)
+            best = self._better(samples, solutions, [suspected] if suspected.is_any else [], best)
+            if not best.homogeneity.is_any:
+                # Among few samples, a channel may seem to explain the size of solutions by chance.
+                best = self._better(samples, solutions, suspected.simpler(), best)
+        self.choice, self.inputs, self.homogeneity = asdict(best.kernel), best.inputs, best.homogeneity
+        return self._fit(best.features, solutions, best.factors)
+
+    def _better(
+        self,
+        samples: Samples,
+        solutions: Float[Tensor, "sample mode channel"],
+        homogeneities: Sequence[Homogeneity],
+        known: "_Candidate",
+    ) -> "_Candidate":
+        """Return the best of some ways to take amplitudes out, if it is clearly better than what is known."""
+        others = [self._best(samples, solutions, homogeneity) for homogeneity in homogeneities]
+        best = min(others, key=lambda candidate: candidate.error, default=known)
+        return best if best.error < (1.0 - _LEAST_GAIN) * known.error else known
+
+    def _best(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"], homogeneity: Homogeneity
+    ) -> "_Candidate":
+        """Return the best of all kernels on inputs without amplitudes."""
+        space = self.space_for(samples, self.config.num_input_modes, COMPARISON_PADDING)
+        values, factors = _without_amplitudes(samples, homogeneity)
+        probes = Probes.of(self.solutions, solutions / factors[:, None, None], samples)
         candidates = []
         for transform in transforms(self.positive):
-            values = [transformed(one, self.positive, transform) for one in samples.inputs]
-            inputs, features = InputFeatures.fitted(space, samples.points, values)
-            candidates.append((*best_kernel(transform, inputs, features, probes), inputs, features))
-        _, kernel, self.inputs, features = min(candidates, key=lambda candidate: candidate[0])
-        self.choice = asdict(kernel)
-        return self._fit(features, solutions)
+            seen = [transformed(one, self.positive, transform) for one in values]
+            inputs, features = InputFeatures.fitted(space, samples.points, seen)
+            error, kernel = best_kernel(transform, inputs, features, probes)
+            candidates.append(_Candidate(error, kernel, inputs, features, homogeneity, factors))
+        return min(candidates, key=lambda candidate: candidate.error)
 
     def solve(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
     ) -> Float[Tensor, "sample mode channel"]:
         """Fit with the kernel chosen before."""
-        values = [self._checked(one) for one in samples.inputs]
-        return self._fit(self.inputs.of(samples.points, values), solutions)
+        values, factors = _without_amplitudes(samples, self.homogeneity)
+        features = self.inputs.of(samples.points, [self._checked(one) for one in values])
+        return self._fit(features, solutions, factors)
 
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
         """Predict the coefficients of the solution of each sample."""
+        cloud, factors = self.homogeneity.of_cloud(cloud)
         features = self.inputs.of_cloud(replace(cloud, values=self._checked(cloud.values.double())))
         kernel = self.kernel(self._weighted(features) - self.centre, self.known_inputs)
-        return torch.einsum("ts,smc->tmc", kernel, self.dual) + self.offset
+        return (torch.einsum("ts,smc->tmc", kernel, self.dual) + self.offset) * factors[:, None, None]
 
     def _fit(
         self,
         features: Float[Tensor, "sample input_channel input_mode"],
         solutions: Float[Tensor, "sample mode channel"],
+        factors: Float[Tensor, " sample"],
     ) -> Float[Tensor, "sample mode channel"]:
         weighted, shape = self._weighted(features), solutions.shape[1:]
         self.centre = weighted.mean(dim=0)
         self.known_inputs = weighted - self.centre
         kernel = self.kernel
-        fit = fit_ridge(kernel(self.known_inputs, self.known_inputs), solutions.flatten(1), kernel.penalty)
+        matrix = kernel(self.known_inputs, self.known_inputs)
+        fit = fit_ridge(matrix, solutions.flatten(1) / factors[:, None], kernel.penalty)
         self.dual, self.offset = fit.dual.unflatten(1, shape), fit.free[0].unflatten(0, shape)
-        return fit.left_out.unflatten(1, shape)
+        return (fit.left_out * factors[:, None]).unflatten(1, shape)
 
     def _weighted(self, features: Float[Tensor, "sample channel mode"]) -> Float[Tensor, "sample feature"]:
         return weighted_rows(self.inputs, features, self.kernel)
@@ -153,6 +198,26 @@ class Kernel(ClosedForm):
                 " give it positive values there, or fit it to samples that are not."
             )
         return transformed(values, self.positive, transform)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A kernel with its leave-one-out error, and what it was fitted to."""
+
+    error: float
+    kernel: InputKernel
+    inputs: InputFeatures
+    features: Float[Tensor, "sample channel mode"]
+    homogeneity: Homogeneity
+    factors: Float[Tensor, " sample"]
+
+
+def _without_amplitudes(
+    samples: Samples, homogeneity: Homogeneity
+) -> tuple[list[Float[Tensor, "_ channel"]], Float[Tensor, " sample"]]:
+    """Return the inputs without amplitudes, and by what solutions were divided."""
+    pairs = [homogeneity.taken_out(values) for values in samples.inputs]
+    return [values for values, _ in pairs], torch.stack([factor for _, factor in pairs])
 
 
 def transforms(positive: Bool[Tensor, " channel"]) -> tuple[Transform, ...]:

@@ -1,0 +1,131 @@
+"""Operators that scale with their inputs: twice the source makes twice the solution, twice the medium half of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from gola.data.cloud import Cloud
+from gola.operators.closed_form.fitted import Fitted
+
+# A channel more has to explain so much of what the others leave of the spread of solutions.
+_LEAST_GAIN = 0.1
+
+Degrees = tuple[int, ...]
+
+
+class Homogeneity(Fitted):
+    r"""Amplitudes of inputs, by which an operator is known to scale.
+
+    .. math:: u(\lambda f, \mu a, g) = \frac{\lambda}{\mu} \, u(f, a, g), \qquad \lambda, \mu > 0
+
+    for sources f and media a, all of one kind together, and other inputs g. So do solutions of steady diffusion scale
+    with source and medium, displacements with loads and stiffness, travel times with speed. Samples that differ in
+    amplitude only are one, so less is left to learn from few samples without it. The amplitude of the sources is their
+    root mean square, each channel in its unit, and that of the media their geometric mean. That points tell them
+    roughly does not matter: the formula holds for any number.
+
+    Attributes:
+        degrees: 1 for input channels that are sources, −1 for media, 0 for others.
+        units: Root mean square of each input channel over the training samples.
+    """
+
+    degrees: Int[Tensor, " channel"]
+    units: Float[Tensor, " channel"]
+
+    def __init__(self, num_inputs: int) -> None:
+        super().__init__()
+        self.register_buffer("degrees", torch.zeros(num_inputs, dtype=torch.int64))
+        self.register_buffer("units", torch.ones(num_inputs, dtype=torch.float64))
+
+    @staticmethod
+    def suspected(
+        inputs: Sequence[Float[Tensor, "_ channel"]], targets: Sequence[Float[Tensor, "_ target_channel"]]
+    ) -> "Homogeneity":
+        """Return the sources and media that explain best how large the solutions are; there may be none."""
+        found = Homogeneity(inputs[0].shape[1])
+        squares = _mean_squares(inputs)
+        found.units = _positive(squares.mean(dim=0)).sqrt()
+        sizes = _mean_squares(targets)
+        heights = 0.5 * _positive((sizes / _positive(sizes.mean(dim=0))).mean(dim=1)).log()
+        logarithms = torch.stack([values.log().mean(dim=0) for values in inputs])
+        is_positive = logarithms.isfinite().all(dim=0).tolist()
+
+        def unexplained(degrees: Degrees) -> float:
+            roles = torch.tensor(degrees, device=squares.device)
+            left = heights - _source(squares / found.units.square(), roles == 1).log()
+            if -1 in degrees:
+                left = left + logarithms[:, roles == -1].mean(dim=1)
+            return float(left.var()) * (1.0 - _LEAST_GAIN) ** -sum(map(abs, degrees))
+
+        # Components of a vector explain little one by one, so the search also starts from all channels.
+        starts = ((0,) * len(is_positive), (1,) * len(is_positive))
+        best = min((_descended(start, unexplained, is_positive) for start in starts), key=unexplained)
+        found.degrees = torch.tensor(best, device=squares.device)
+        return found
+
+    def simpler(self) -> list["Homogeneity"]:
+        """Return what is left without one of the channels, for each of them; nothing where there is only one."""
+        channels = self.degrees.nonzero().flatten().tolist()
+        return [self._without(channel) for channel in channels] if len(channels) > 1 else []
+
+    def _without(self, channel: int) -> "Homogeneity":
+        rest = Homogeneity(len(self.degrees))
+        rest.units = self.units
+        rest.degrees = self.degrees.index_fill(0, torch.tensor([channel], device=self.degrees.device), 0)
+        return rest
+
+    @property
+    def is_any(self) -> bool:
+        """Whether there is any amplitude to take out."""
+        return bool(self.degrees.any())
+
+    def taken_out(
+        self, values: Float[Tensor, "point channel"]
+    ) -> tuple[Float[Tensor, "point channel"], Float[Tensor, ""]]:
+        """Return the values of one sample without their amplitudes, and by what its solution is to be multiplied."""
+        sources, media = self.degrees == 1, self.degrees == -1
+        if not values.is_meta and bool((values[:, media] <= 0.0).any()):
+            raise ValueError(
+                "This operator divides by input channels that were positive in all training samples; give it positive"
+                " values there, or fit it to samples that are not."
+            )
+        (source,) = _source(_mean_squares([values]) / self.units.square(), sources)
+        medium = torch.where(media, values.double(), 1.0).log().sum() / (len(values) * media.sum()).clamp(min=1)
+        divisors = torch.where(sources, source, torch.where(media, medium.exp(), 1.0))
+        return (values / divisors).to(values), source / medium.exp()
+
+    def of_cloud(self, cloud: Cloud) -> tuple[Cloud, Float[Tensor, " sample"]]:
+        """Return a cloud without amplitudes, and by what the solution of each sample is to be multiplied."""
+        pairs = [self.taken_out(values) for values in torch.split(cloud.values, cloud.sizes)]
+        return replace(cloud, values=torch.cat([values for values, _ in pairs])), torch.stack([one for _, one in pairs])
+
+
+def _descended(degrees: Degrees, cost: Callable[[Degrees], float], is_positive: Sequence[bool]) -> Degrees:
+    """Change one degree after the other as long as it pays."""
+    while True:
+        others = [
+            (*degrees[:channel], degree, *degrees[channel + 1 :])
+            for channel, positive in enumerate(is_positive)
+            for degree in ((-1, 0, 1) if positive else (0, 1))
+        ]
+        best = min(others, key=cost)
+        if not cost(best) < cost(degrees):
+            return degrees
+        degrees = best
+
+
+def _source(squares: Float[Tensor, "sample channel"], sources: Bool[Tensor, " channel"]) -> Float[Tensor, " sample"]:
+    """Return the root mean square over the sources; 1 for nothing."""
+    return _positive(squares[:, sources].sum(dim=1) / sources.sum().clamp(min=1)).sqrt()
+
+
+def _mean_squares(values: Sequence[Float[Tensor, "_ channel"]]) -> Float[Tensor, "sample channel"]:
+    return torch.stack([one.double().square().mean(dim=0) for one in values])
+
+
+def _positive(values: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Put 1 in place of 0."""
+    return torch.where(values > 0.0, values, 1.0)
