@@ -13,7 +13,7 @@ from gola.operators import Auto, AutoConfig
 from gola.training import Session
 from tests.fits import small_data
 
-QUICK = AutoConfig(num_networks=2, num_steps=4, num_modes=3, symmetries=False)
+QUICK = AutoConfig(num_networks=2, num_steps=4, num_modes=3, symmetries=False, start="")
 
 
 def chosen(members=QUICK.members, session=None, **settings):
@@ -29,7 +29,7 @@ def assert_same_state(first, second):
 
 
 def test_where_a_closed_form_suffices_it_is_kept_alone_and_the_rest_is_dropped():
-    (auto, choice), _ = chosen(law=0.0)
+    (auto, choice), _ = chosen(members="kernel,spectral", law=0.0)
     assert choice.members == ("kernel",)
     assert choice.weights == (1.0,)
     assert list(auto.closed_forms) == ["kernel"]
@@ -146,14 +146,14 @@ def test_networks_see_reciprocals_where_the_kernel_prefers_them(monkeypatch):
     trial = _Trial(config=config, samples=samples, scaling=scaling, seed=0, session=Session())
     trial.add_closed_form("kernel", trial.auto.closed_forms["kernel"])
     trial.add_networks()
-    np.testing.assert_allclose(trial.seen[0].inputs, 1.0 / samples[0].inputs)
+    np.testing.assert_allclose(trial.views[""].samples[0].inputs, 1.0 / samples[0].inputs)
 
     kept = Auto(replace(config, members="spectral"))
     kept.networks = trial.auto.networks
     kept.see_like(trial.auto.closed_forms["kernel"])
-    kept.set_units(trial.network_scaling.inputs, trial.network_scaling.targets)
+    kept.set_units(trial.views[""].scaling.inputs, trial.views[""].scaling.targets)
     cloud = kept.prepare(scaling.cloud(samples[0].points, samples[0].inputs, torch.float64))
-    seen = trial.network_scaling.cloud(samples[0].points, trial.seen[0].inputs)
+    seen = trial.views[""].scaling.cloud(samples[0].points, trial.views[""].samples[0].inputs)
     torch.testing.assert_close(kept._seen_cloud(cloud)[0].values, seen.values)
     with pytest.raises(ValueError, match="takes reciprocals or logarithms of input channels"):
         kept(replace(cloud, values=-cloud.values))
@@ -174,7 +174,7 @@ def test_symmetries_that_the_closed_form_refutes_are_not_tried(monkeypatch):
     waves_from_a_corner = list(small_data(num_samples=12, num_points=80))
     trial = trial_of(waves_from_a_corner, monkeypatch)
     assert trial._symmetries() == "yx"
-    assert trial._courses()[-1].symmetries == "yx"
+    assert trial._courses([""])[-1].symmetries == "yx"
     pointwise = [replace(one, targets=one.inputs**2) for one in waves_from_a_corner]
     assert len(trial_of(pointwise, monkeypatch)._symmetries().split()) == 7
 
@@ -222,7 +222,7 @@ def test_amplitudes_that_the_operator_scales_with_are_taken_out_and_named(monkey
     )
     trial.add_closed_form("kernel", trial.auto.closed_forms["kernel"])
     trial.add_networks()
-    amplitudes = [np.sqrt(np.mean(seen.inputs**2)) for seen in trial.seen]
+    amplitudes = [np.sqrt(np.mean(seen.inputs**2)) for seen in trial.views[""].samples]
     np.testing.assert_allclose(amplitudes, amplitudes[0])
     trial.left_out.pop("kernel")
     auto, choice = trial.conclude()
@@ -237,3 +237,74 @@ def test_amplitudes_that_the_operator_scales_with_are_taken_out_and_named(monkey
     # Each sample is predicted, in its own units, by a network that has not seen it.
     errors = [np.linalg.norm(trial.left_out["spectral"][row] - one.targets) for row, one in enumerate(samples)]
     assert max(error / np.linalg.norm(one.targets) for error, one in zip(errors, samples, strict=True)) < 1.5
+
+
+def stacked(**settings):
+    """A trial whose networks start from the kernel operator."""
+    samples = list(small_data(num_samples=6, num_points=60))
+    config = replace(QUICK, members="kernel,spectral", law=0.0, start="kernel", **settings)
+    scaling = Scaling.fit(samples, normalised=False)
+    trial = _Trial(config=config, samples=samples, scaling=scaling, seed=0, session=Session())
+    trial.add_closed_form("kernel", trial.auto.closed_forms["kernel"])
+    return trial
+
+
+@pytest.fixture
+def always_worth_it(monkeypatch):
+    monkeypatch.setattr(_Trial, "_is_promising", lambda *_: True)
+    monkeypatch.setattr("gola.choosing.choice._LEAST_GAIN", -np.inf)
+
+
+@pytest.mark.usefixtures("always_worth_it")
+def test_networks_that_start_from_a_closed_form_see_and_learn_from_samples_left_out():
+    trial = stacked()
+    trial.add_networks()
+    seen, sample, left_out = trial.views["kernel"].samples[0], trial.samples[0], trial.left_out["kernel"][0]
+    np.testing.assert_allclose(seen.inputs[:, 1:], left_out)
+    np.testing.assert_allclose(seen.targets, sample.targets - left_out)
+
+
+@pytest.mark.usefixtures("always_worth_it")
+def test_a_network_that_starts_from_a_closed_form_adds_to_its_prediction():
+    trial = stacked()
+    trial.add_networks()
+    kernel = trial.left_out.pop("kernel")
+    auto, choice = trial.conclude()
+    assert choice.members == ("spectral",)
+    assert "Networks were trained to correct kernel." in choice.why
+    assert (auto.config.start, list(auto.closed_forms)) == ("kernel", ["kernel"])
+    assert auto.networks[0].config.num_inputs == 2
+
+    sample = trial.samples[0]
+    cloud = auto.prepare(trial.scaling.cloud(sample.points, sample.inputs, torch.float64))
+    start = auto.closed_forms["kernel"](cloud)
+    for network in auto.networks:
+        torch.nn.init.zeros_(network.output[-1].weight)
+        torch.nn.init.zeros_(network.output[-1].bias)
+    torch.testing.assert_close(auto(cloud), start + auto.target_mean)
+    at = torch.rand(5, 2, dtype=torch.float64)
+    torch.testing.assert_close(auto(cloud, at=at), auto.closed_forms["kernel"](cloud, at=at) + auto.target_mean)
+    assert kernel.keys() == trial.left_out["spectral"].keys()
+
+
+def test_a_start_that_gains_nothing_in_a_short_training_is_given_up(monkeypatch):
+    trial = stacked()
+    monkeypatch.setattr(_Trial, "_mean_error", lambda *_: 1.0)
+    trial.add_networks()
+    assert "spectral" not in trial.left_out
+    assert "did not help" in trial.remark
+
+
+def test_by_default_networks_with_and_without_a_start_are_tried():
+    trial = stacked()
+    trial.config = replace(trial.config, start=None)
+    assert trial._starts() == ["", "kernel"]
+    assert [course.start for course in trial._courses(["", "kernel"])] == ["", "kernel"]
+    assert [course.start for course in trial._courses(["kernel"])] == ["kernel"]
+
+
+def test_networks_start_from_members_only():
+    with pytest.raises(ValueError, match="add linear to the members"):
+        chosen(members="kernel,spectral", start="linear")
+    with pytest.raises(ValueError, match="start must be one of linear, kernel"):
+        replace(QUICK, start="gola")

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from gola.choosing.networks import Course, Ensemble
+from gola.choosing.views import View
 from gola.data.scaling import Scaling
-from gola.operators import SpectralConfig
+from gola.operators import Auto, AutoConfig, SpectralConfig
 from gola.training import Session
 from tests.fits import small_data
 
@@ -25,8 +26,7 @@ def ensemble(session=None):
     samples = list(small_data(num_samples=6, num_points=60))
     return Ensemble(
         config=SpectralConfig(num_modes=2, width=4, num_blocks=1),
-        samples=samples,
-        scaling=Scaling.fit(samples),
+        views={"": View.of(samples, Scaling.fit(samples, normalised=False), Auto(AutoConfig()))},
         parts=np.array_split(np.arange(6), 3),
         seed=0,
         session=session or Session(),

@@ -10,11 +10,11 @@ import torch
 from jaxtyping import Float
 
 from gola.choosing.blend import best_weights, blended_errors, errors_of, residual_products
-from gola.choosing.networks import Course, Ensemble, Predictions
+from gola.choosing.networks import Course, Ensemble
 from gola.choosing.symmetries import domain_group, not_refuted, written
+from gola.choosing.views import Predictions, View
 from gola.data.cloud import Cloud
 from gola.data.mirror import Mirror
-from gola.data.normaliser import Normaliser
 from gola.data.sample import Channel, Sample
 from gola.data.scaling import Scaling
 from gola.operators import Auto, AutoConfig, Spectral, SpectralConfig
@@ -22,7 +22,8 @@ from gola.operators.auto import NETWORK
 from gola.operators.closed_form import ClosedForm, Kernel
 from gola.training import Session
 
-# A network is given up if, trained for this share of the steps, its error is this many times that of a closed form,
+# A network is given up if, trained for this share of the steps, its error is this many times that of a closed form, or
+# not below it where it starts from there,
 _PROBE, _FAR_BEHIND = 0.2, 3.0
 # or if, fully trained, it gains less than this share on the first part of the samples in a blend with closed forms.
 _LEAST_GAIN = 0.02
@@ -65,8 +66,9 @@ def choose(
 
     A closed form tells its leave-one-out predictions exactly. Networks are trained without one part of the samples
     each. The first is trained shortly, and given up if it is far behind the closed forms; then plainly, with a local
-    law, and on images of the samples under symmetries that the closed forms do not refute. The best way goes on, unless
-    it gains nothing beside the closed forms. Weights of a blend are judged on
+    law, and on images of the samples under symmetries that the closed forms do not refute. Another one starts from what
+    the best closed form predicts for samples left out, to learn what it misses. The best way goes on, unless it gains
+    nothing beside the closed forms. Weights of a blend are judged on
     samples that had no say in them. The blend is taken if it is better than the best single candidate by more than the
     standard error of the difference.
 
@@ -85,6 +87,8 @@ def choose(
             f"The automatic choice leaves samples out, and needs at least {_FEWEST_SAMPLES}; got {len(samples)}. Name"
             " an operator, like 'linear'."
         )
+    if config.start and config.start not in config.names:
+        raise ValueError(f"Networks can start from a member only; add {config.start} to the members {config.members}.")
     session = session or Session()
     if session.devices * session.num_nodes > 1:
         raise ValueError("The automatic choice trains on one device; name an operator, like 'gola', to use several.")
@@ -120,14 +124,13 @@ class _Trial:
     targets: Sequence[Channel] = ()
     left_out: dict[str, Predictions] = field(default_factory=dict)
     remark: str = ""
-    seen: tuple[Sample, ...] = field(init=False)
-    factors: tuple[float, ...] = field(init=False)
-    network_scaling: Scaling = field(init=False)
+    views: dict[str, View] = field(default_factory=dict)
+    start: str = ""
 
     def __post_init__(self) -> None:
         count = min(self.config.num_networks, len(self.samples))
         torch.manual_seed(self.seed)
-        self.auto = Auto(replace(self.config, num_networks=count))
+        self.auto = Auto(replace(self.config, num_networks=count, start=""))
         self.parts = np.array_split(np.random.default_rng(self.seed).permutation(len(self.samples)), count)
         self.scale = np.array(self.scaling.targets.scale)
 
@@ -144,43 +147,47 @@ class _Trial:
 
     def add_networks(self) -> None:
         """Train the ensemble, if the first network is worth it."""
-        self.seen, self.factors = zip(*map(self._seen, self.samples), strict=True)
-        self.network_scaling = replace(
-            self.scaling,
-            inputs=Normaliser.fit(sample.inputs for sample in self.seen),
-            targets=Normaliser.fit(sample.targets for sample in self.seen),
-            normalised=True,
-        )
+        starts = self._starts() if self.config.start is None else [self.config.start]
+        self.views = {
+            start: View.of(self.samples, self.scaling, self.auto, self.left_out.get(start)) for start in starts
+        }
         ensemble = self._ensemble()
-        num_steps = self.config.num_steps
-        probe = Course(name="probe", part=0, num_steps=math.ceil(_PROBE * num_steps))
-        ((_, found),) = self._trained(ensemble, [probe])
-        if self._is_far_behind(found):
-            self._give_up(found)
+        num_steps = math.ceil(_PROBE * self.config.num_steps)
+        probes = [Course(name=f"probe{_suffix(start)}", part=0, num_steps=num_steps, start=start) for start in starts]
+        probed = [found for _, found in ensemble.trained(*probes)]
+        promising = [start for start, found in zip(starts, probed, strict=True) if self._is_promising(start, found)]
+        if not promising:
+            self._give_up(min(probed, key=self._mean_error))
             return
-        courses = self._courses()
-        trials = dict(zip(courses, self._trained(ensemble, courses), strict=True))
+        courses = self._courses(promising)
+        trials = dict(zip(courses, ensemble.trained(*courses), strict=True))
         course = min(courses, key=lambda course: self._mean_error(trials[course][1]))
         if not self._is_worth_it(trials[course][1]):
             self._give_up(trials[course][1])
             return
+        self.start = course.start
         self.remark = f"Networks were trained {course.how}."
         others = [replace(course, name=f"network-{part + 1}", part=part) for part in range(1, len(self.parts))]
-        trained = [trials[course], *self._trained(ensemble, others)]
+        trained = [trials[course], *ensemble.trained(*others)]
         self.auto.networks = torch.nn.ModuleList(network for network, _ in trained)
         self.left_out[NETWORK] = {row: values for _, found in trained for row, values in found.items()}
 
-    def _trained(self, ensemble: Ensemble, courses: Sequence[Course]) -> list[tuple[Spectral, Predictions]]:
-        """Train networks, and return their predictions in the units of the data."""
-        return [
-            (network, {row: self.factors[row] * values for row, values in found.items()})
-            for network, found in ensemble.trained(*courses)
-        ]
+    def _starts(self) -> list[str]:
+        """Return what networks may start from: nothing, or the best closed form."""
+        return ["", self._best_closed_form()[0]] if self.left_out else [""]
 
-    def _courses(self) -> list[Course]:
-        """Return the ways to train a network that are worth a try."""
+    def _best_closed_form(self) -> tuple[str, Float[np.ndarray, " sample"]]:
+        """Return the name of the best closed form, and its errors on samples left out."""
+        errors = self._single_errors(list(self.left_out), range(len(self.samples)))
+        best = int(errors.mean(axis=0).argmin())
+        return list(self.left_out)[best], errors[:, best]
+
+    def _courses(self, starts: Sequence[str]) -> list[Course]:
+        """Return the ways to train a network that are worth a try, from what networks may start from."""
         plain = Course(name="network-1", part=0, num_steps=self.config.num_steps)
-        courses = [plain]
+        courses = [replace(plain, name=f"{plain.name}{_suffix(start)}", start=start) for start in starts]
+        if "" not in starts:
+            return courses
         if self.config.law and self._share_domain():
             courses.append(replace(plain, name="network-1-with-law", law=self.config.law))
         if symmetries := self._symmetries():
@@ -194,16 +201,15 @@ class _Trial:
             return ""
         likely = domain_group(self.samples, mirror)
         if self.left_out:
-            errors = self._single_errors(list(self.left_out), range(len(self.samples)))
-            best = int(errors.mean(axis=0).argmin())
-            operator = self.auto.closed_forms[list(self.left_out)[best]]
+            best, errors = self._best_closed_form()
+            operator = self.auto.closed_forms[best]
 
             def error_of(image: Sample) -> float:
                 with torch.no_grad():
                     found = operator(self.scaling.cloud(image.points, image.inputs, torch.float64)).numpy()
                 return float(np.sqrt(residual_products([found], image.targets, self.scale)).item())
 
-            likely = not_refuted(likely, self.samples, mirror, error_of, errors[:, best])
+            likely = not_refuted(likely, self.samples, mirror, error_of, errors)
         return written(likely, self.config.dim)
 
     def _are_scalars(self, mirror: Mirror) -> bool:
@@ -239,29 +245,23 @@ class _Trial:
     def _kept(self, choice: Choice) -> Auto:
         """Return an operator with the chosen members only."""
         fitted = self.auto
-        auto = Auto(replace(fitted.config, members=",".join(choice.members)))
-        auto.closed_forms = torch.nn.ModuleDict(
-            {name: fitted.closed_forms[name] for name in choice.members if name != NETWORK}
-        )
+        start = self.start if NETWORK in choice.members else ""
+        auto = Auto(replace(fitted.config, members=",".join(choice.members), start=start))
+        auto.closed_forms = torch.nn.ModuleDict({name: fitted.closed_forms[name] for name in auto.closed_forms})
         if NETWORK in choice.members:
             auto.networks = fitted.networks
             auto.reciprocal, auto.logarithm = fitted.reciprocal, fitted.logarithm
             auto.homogeneity = fitted.homogeneity
-            auto.set_units(self.network_scaling.inputs, self.network_scaling.targets)
+            scaling = self.views[start].scaling
+            auto.set_units(scaling.inputs, scaling.targets)
         auto.weights = torch.tensor(choice.weights, dtype=torch.float64)
         return auto
 
-    def _seen(self, sample: Sample) -> tuple[Sample, float]:
-        """Return a sample as networks see it, and the factor of its solution."""
-        inputs, factor = self.auto.seen(torch.from_numpy(sample.inputs).double())
-        return replace(sample, inputs=inputs.numpy(), targets=sample.targets / float(factor)), float(factor)
-
     def _ensemble(self) -> Ensemble:
-        further_courses = (self.config.law > 0) + self.config.symmetries
+        further_courses = (self.config.law > 0) + self.config.symmetries + (1 + _PROBE) * (len(self.views) - 1)
         return Ensemble(
             config=self._network_config(),
-            samples=self.seen,
-            scaling=self.network_scaling,
+            views=self.views,
             inputs=self.inputs,
             targets=self.targets,
             parts=self.parts,
@@ -289,11 +289,12 @@ class _Trial:
             f" ({self._mean_error(found):.4f})."
         )
 
-    def _is_far_behind(self, found: Predictions) -> bool:
+    def _is_promising(self, start: str, found: Predictions) -> bool:
+        """Whether a network that was trained shortly is not far behind closed forms, or better if it starts there."""
         if not self.left_out:
-            return False
+            return True
         best = self._single_errors(list(self.left_out), sorted(found)).mean(axis=0).min()
-        return self._mean_error(found) > _FAR_BEHIND * float(best)
+        return self._mean_error(found) < (1.0 if start else _FAR_BEHIND) * float(best)
 
     def _is_worth_it(self, found: Predictions) -> bool:
         if not self.left_out:
@@ -347,3 +348,7 @@ class _Trial:
 
 def _standard_error(values: Float[np.ndarray, " sample"]) -> float:
     return float(np.std(values, ddof=1) / math.sqrt(len(values)))
+
+
+def _suffix(start: str) -> str:
+    return f"-from-{start}" if start else ""

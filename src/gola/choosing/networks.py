@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from gola.choosing.views import Predictions, View
 from gola.data.sample import Channel, Sample
-from gola.data.scaling import Scaling
 from gola.geometry import draw_rows
 from gola.operators import Spectral, SpectralConfig
 from gola.training import Progress, Session, TrainingConfig, train
@@ -22,9 +22,6 @@ _TRAINING = TrainingConfig(batch_size=2, learning_rate=4e-3, validation_share=0.
 # Points of a sample that a network learns from, at most, so that time does not grow with the mesh; each function of a
 # network in two dimensions then still has eight of them.
 _MOST_POINTS = 1500
-
-Predictions = dict[int, Float[np.ndarray, "point channel"]]
-"""Of samples by number, by an operator that has not seen them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +34,7 @@ class Course:
         num_steps: Steps of the training.
         law: Weight of the local law.
         symmetries: Symmetries by whose images of the samples it learns as well.
+        start: The closed form whose errors it learns; empty for none.
     """
 
     name: str
@@ -44,10 +42,13 @@ class Course:
     num_steps: int
     law: float = 0.0
     symmetries: str = ""
+    start: str = ""
 
     @property
     def how(self) -> str:
         """The way of training in words."""
+        if self.start:
+            return f"to correct {self.start}"
         if self.symmetries:
             return f"on images of the samples as well ({self.symmetries.replace(' ', ', ')})"
         return "with a local law" if self.law else "without law or symmetries"
@@ -58,9 +59,8 @@ class Ensemble:
     """Networks of one kind and the samples that they learn from.
 
     Attributes:
-        config: Of every network.
-        samples: As networks see them.
-        scaling: Fitted to these.
+        config: Of every network that starts from nothing.
+        views: The samples as networks see them, by the closed form that these start from.
         parts: Numbers of the samples of each part.
         seed: Decides the initial weights, and the order of samples.
         session: How to run the trainings.
@@ -71,8 +71,7 @@ class Ensemble:
     """
 
     config: SpectralConfig
-    samples: Sequence[Sample]
-    scaling: Scaling
+    views: Mapping[str, View]
     parts: Sequence[Int[np.ndarray, " _"]]
     seed: int
     session: Session
@@ -84,7 +83,7 @@ class Ensemble:
     _telling: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def trained(self, *courses: Course) -> list[tuple[Spectral, Predictions]]:
-        """Train networks, and let each predict the part of the samples that it did not learn from.
+        """Train networks, and let each predict the part of the samples that it did not learn from, in their units.
 
         Networks this small gain little from a second core, so each gets its own. If one fails or is interrupted, all
         keep their state and end.
@@ -107,15 +106,17 @@ class Ensemble:
     def _initial(self, course: Course) -> Spectral:
         # Networks without the same part differ in how they are trained, not in how they start.
         torch.manual_seed(self.seed + course.part)
-        return Spectral(self.config)
+        num_inputs = self.views[course.start].samples[0].inputs.shape[1]
+        return Spectral(replace(self.config, num_inputs=num_inputs))
 
-    def _train(self, course: Course, network: Spectral, stop: threading.Event) -> Predictions:
+    def _train(self, course: Course, network: Spectral, stop: threading.Event) -> dict[int, np.ndarray]:
+        view = self.views[course.start]
         held_out = self.parts[course.part].tolist()
         rng = np.random.default_rng([self.seed, course.part])
         train(
             network,
-            [_thinned(sample, rng) for row, sample in enumerate(self.samples) if row not in held_out],
-            self.scaling,
+            [_thinned(sample, rng) for row, sample in enumerate(view.samples) if row not in held_out],
+            view.scaling,
             replace(_TRAINING, num_steps=course.num_steps, law=course.law, symmetries=course.symmetries),
             seed=self.seed + course.part,
             session=self._session(course, stop),
@@ -125,11 +126,7 @@ class Ensemble:
         )
         network.eval()
         with torch.no_grad():
-            return {row: self._predicted(network, self.samples[row]) for row in held_out}
-
-    def _predicted(self, network: Spectral, sample: Sample) -> Float[np.ndarray, "point channel"]:
-        cloud = network.prepare(self.scaling.cloud(sample.points, sample.inputs))
-        return self.scaling.decode(network(cloud).double()).numpy()
+            return {row: view.in_units(row, _predicted(network, view, row)) for row in held_out}
 
     def _session(self, course: Course, stop: threading.Event) -> Session:
         """Return a session that tells the progress of all networks together."""
@@ -150,6 +147,12 @@ class Ensemble:
             on_progress=on_progress,
             stop=lambda: stop.is_set() or self.session.stop(),
         )
+
+
+def _predicted(network: Spectral, view: View, row: int) -> Float[np.ndarray, "point channel"]:
+    sample = view.samples[row]
+    cloud = network.prepare(view.scaling.cloud(sample.points, sample.inputs))
+    return view.scaling.decode(network(cloud).double()).numpy()
 
 
 def _thinned(sample: Sample, rng: np.random.Generator) -> Sample:

@@ -36,6 +36,8 @@ class AutoConfig(OperatorConfig):
         num_steps: Steps of the training of each network, of two samples each.
         law: Weight of the local law that networks are tried with, beside without.
         symmetries: Whether networks are also tried with the images of samples under symmetries of the domain.
+        start: The closed form that networks start from, to learn only what it misses: a name, "" for none, None to find
+            out whether it helps.
         num_modes: Largest wave number of the networks; None for 32, 8 or 4 in one, two or three dimensions.
     """
 
@@ -44,6 +46,7 @@ class AutoConfig(OperatorConfig):
     num_steps: int = 2000
     law: float = 0.1
     symmetries: bool = True
+    start: str | None = None
     num_modes: int | None = None
 
     def __post_init__(self) -> None:
@@ -56,6 +59,8 @@ class AutoConfig(OperatorConfig):
         known = [*_CLOSED_FORMS, NETWORK]
         if not set(self.names) <= set(known):
             raise ValueError(f"members must be some of {', '.join(known)}; got {self.members!r}.")
+        if self.start and self.start not in _CLOSED_FORMS:
+            raise ValueError(f"start must be one of {', '.join(_CLOSED_FORMS)}, or empty; got {self.start!r}.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,7 +77,7 @@ class Auto(Operator):
     where the network's part is the mean over an ensemble. Members that are not worth their weight are left out, so this
     may well be a single closed form. Values come in their own units. Networks see them normalised, and in the way that
     `kernel` found to suit the problem: without amplitudes that the operator scales with, and reciprocals or logarithms
-    of positive channels.
+    of positive channels. Where that helps, they start from what a closed form predicts, which is an input to them too.
     """
 
     name: ClassVar[str] = "auto"
@@ -98,18 +103,19 @@ class Auto(Operator):
         self.closed_forms = nn.ModuleDict(
             {name: kind(replace(kind.presets["default"], **facts)) for name, kind in _CLOSED_FORMS.items()}
         )
-        for name in set(_CLOSED_FORMS) - set(config.names):
+        for name in set(_CLOSED_FORMS) - {*config.names, config.start}:
             del self.closed_forms[name]
         count = config.num_networks if NETWORK in config.names else 0
         num_modes = config.num_modes or _NETWORK_MODES[config.dim]
-        network = replace(Spectral.presets["default"], num_modes=num_modes, **facts)
+        num_seen = config.num_inputs + (config.num_outputs if config.start else 0)
+        network = replace(Spectral.presets["default"], num_modes=num_modes, **{**facts, "num_inputs": num_seen})
         self.networks = nn.ModuleList(Spectral(network) for _ in range(count))
         self.needs = Spectral.needs if count else ()
         self.homogeneity = Homogeneity(config.num_inputs)
         for transform in ("reciprocal", "logarithm"):
             self.register_buffer(transform, torch.zeros(config.num_inputs, dtype=torch.bool))
         self.register_buffer("weights", torch.full((len(config.names),), 1.0 / len(config.names)).double())
-        for which, channels in (("input", config.num_inputs), ("target", config.num_outputs)):
+        for which, channels in (("input", num_seen), ("target", config.num_outputs)):
             self.register_buffer(f"{which}_mean", torch.zeros(channels, dtype=torch.float64))
             self.register_buffer(f"{which}_scale", torch.ones(channels, dtype=torch.float64))
 
@@ -134,7 +140,7 @@ class Auto(Operator):
         """Return the cloud with the structure that the networks need."""
         if not len(self.networks):
             return cloud
-        return replace(cloud, spectra=self._network(0).prepare(self._seen_cloud(cloud)[0]).spectra)
+        return replace(cloud, spectra=self._network(0).prepare(_rounded(cloud)).spectra)
 
     def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
         """Predict at the points of the cloud."""
@@ -163,8 +169,10 @@ class Auto(Operator):
             if name == NETWORK:
                 seen, factors = self._seen_cloud(cloud)
                 mean = torch.stack([predict(network, seen) for network in self.networks]).mean(dim=0)
-                by_row = factors.repeat_interleave(torch.tensor(sizes, device=factors.device))
-                parts.append((mean.double() * self.target_scale + self.target_mean) * by_row[:, None])
+                by_row = torch.cat([factor.expand(size) for factor, size in zip(factors, sizes, strict=True)])
+                learned = (mean.double() * self.target_scale + self.target_mean) * by_row[:, None]
+                start = self.config.start
+                parts.append(learned + predict(self.closed_forms[start], cloud).double() if start else learned)
             else:
                 parts.append(predict(self.closed_forms[name], cloud).double())
         return torch.tensordot(self.weights, torch.stack(parts), dims=1).to(cloud.points.dtype)
@@ -177,10 +185,14 @@ class Auto(Operator):
                 f"This {self.title} takes reciprocals or logarithms of input channels that were positive in all"
                 " training samples; give it positive values there, or fit it to samples that are not."
             )
-        cloud, factors = self.homogeneity.of_cloud(cloud)
-        values = (self._transformed(cloud.values.double()) - self.input_mean) / self.input_scale
-        seen = replace(cloud, points=cloud.points.float(), values=values.float(), weights=cloud.weights.float())
-        return seen, factors
+        scaled, factors = self.homogeneity.of_cloud(cloud)
+        values = self._transformed(scaled.values.double())
+        if self.config.start:
+            closed_form = self.closed_forms[self.config.start]
+            assert isinstance(closed_form, ClosedForm)
+            start = closed_form.predict(cloud).double()
+            values = torch.cat([values, start / factors[cloud.sample_of_point][:, None]], dim=1)
+        return _rounded(replace(cloud, values=(values - self.input_mean) / self.input_scale)), factors
 
     def _transformed(self, values: Float[Tensor, "point channel"]) -> Float[Tensor, "point channel"]:
         return transformed(transformed(values, self.reciprocal, "reciprocal"), self.logarithm, "logarithm")
@@ -189,3 +201,9 @@ class Auto(Operator):
         network = self.networks[number]
         assert isinstance(network, Spectral)
         return network
+
+
+def _rounded(cloud: Cloud) -> Cloud:
+    """Return a cloud in the precision of networks."""
+    points, values, weights = (one.float() for one in (cloud.points, cloud.values, cloud.weights))
+    return replace(cloud, points=points, values=values, weights=weights)

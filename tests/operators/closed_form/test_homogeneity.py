@@ -106,10 +106,18 @@ def test_without_amplitudes_values_stay_as_they_are():
     assert factor == 1.0
 
 
-def test_simpler_ones_lack_one_channel():
-    found = [one.degrees.tolist() for one in scales_of([1, -1, 0], [1.0, 1.0, 1.0]).simpler()]
-    assert found == [[0, -1, 0], [1, 0, 0]]
-    assert scales_of([0, 1], [1.0, 1.0]).simpler() == []
+def test_nearby_ones_differ_in_one_channel():
+    positive = torch.tensor([False, True, False])
+    found = [one.degrees.tolist() for one in scales_of([1, -1, 0], [1.0, 1.0, 1.0]).nearby(positive)]
+    assert found == [[0, -1, 0], [1, 0, 0], [1, 1, 0], [1, -1, 1]]
+    assert scales_of([1], [1.0]).nearby(torch.tensor([False])) == []
+
+
+def test_what_was_suspected_in_part_is_completed_by_leaving_samples_out(monkeypatch):
+    monkeypatch.setattr(Homogeneity, "suspected", lambda *_: scales_of([1, 0, 0], [1.0, 1.0, 1.0]))
+    operator = small_operator("kernel", num_inputs=3)
+    operator.fit(*steady_states(20))
+    assert operator.homogeneity.degrees.tolist() == [1, -1, 0]
 
 
 def test_kernel_learns_more_where_the_operator_scales_with_its_inputs():

@@ -66,16 +66,15 @@ class Homogeneity(Fitted):
         found.degrees = torch.tensor(best, device=squares.device)
         return found
 
-    def simpler(self) -> list["Homogeneity"]:
-        """Return what is left without one of the channels, for each of them; nothing where there is only one."""
-        channels = self.degrees.nonzero().flatten().tolist()
-        return [self._without(channel) for channel in channels] if len(channels) > 1 else []
+    def nearby(self, positive: Bool[Tensor, " channel"]) -> list["Homogeneity"]:
+        """Return those that differ in the degree of one channel; only positive channels can be media."""
+        others = [replaced for replaced in _nearby(tuple(self.degrees.tolist()), positive.tolist()) if any(replaced)]
+        return [self._with(degrees) for degrees in others]
 
-    def _without(self, channel: int) -> "Homogeneity":
-        rest = Homogeneity(len(self.degrees))
-        rest.units = self.units
-        rest.degrees = self.degrees.index_fill(0, torch.tensor([channel], device=self.degrees.device), 0)
-        return rest
+    def _with(self, degrees: Degrees) -> "Homogeneity":
+        other = Homogeneity(len(degrees))
+        other.units, other.degrees = self.units, torch.tensor(degrees, device=self.degrees.device)
+        return other
 
     @property
     def is_any(self) -> bool:
@@ -87,7 +86,7 @@ class Homogeneity(Fitted):
     ) -> tuple[Float[Tensor, "point channel"], Float[Tensor, ""]]:
         """Return the values of one sample without their amplitudes, and by what its solution is to be multiplied."""
         sources, media = self.degrees == 1, self.degrees == -1
-        if not values.is_meta and bool((values[:, media] <= 0.0).any()):
+        if not values.is_meta and bool(((values <= 0.0) & media).any()):
             raise ValueError(
                 "This operator divides by input channels that were positive in all training samples; give it positive"
                 " values there, or fit it to samples that are not."
@@ -106,20 +105,25 @@ class Homogeneity(Fitted):
 def _descended(degrees: Degrees, cost: Callable[[Degrees], float], is_positive: Sequence[bool]) -> Degrees:
     """Change one degree after the other as long as it pays."""
     while True:
-        others = [
-            (*degrees[:channel], degree, *degrees[channel + 1 :])
-            for channel, positive in enumerate(is_positive)
-            for degree in ((-1, 0, 1) if positive else (0, 1))
-        ]
-        best = min(others, key=cost)
+        best = min(_nearby(degrees, is_positive), key=cost)
         if not cost(best) < cost(degrees):
             return degrees
         degrees = best
 
 
+def _nearby(degrees: Degrees, is_positive: Sequence[bool]) -> list[Degrees]:
+    """Return all changes of one degree."""
+    return [
+        (*degrees[:channel], degree, *degrees[channel + 1 :])
+        for channel, positive in enumerate(is_positive)
+        for degree in ((-1, 0, 1) if positive else (0, 1))
+        if degree != degrees[channel]
+    ]
+
+
 def _source(squares: Float[Tensor, "sample channel"], sources: Bool[Tensor, " channel"]) -> Float[Tensor, " sample"]:
     """Return the root mean square over the sources; 1 for nothing."""
-    return _positive(squares[:, sources].sum(dim=1) / sources.sum().clamp(min=1)).sqrt()
+    return _positive(torch.where(sources, squares, 0.0).sum(dim=1) / sources.sum().clamp(min=1)).sqrt()
 
 
 def _mean_squares(values: Sequence[Float[Tensor, "_ channel"]]) -> Float[Tensor, "sample channel"]:

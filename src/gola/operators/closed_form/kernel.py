@@ -121,12 +121,11 @@ class Kernel(ClosedForm):
         """Try all kernels, on the inputs as they are and transformed, with their amplitudes and without."""
         self.positive = torch.cat(list(samples.inputs)).min(dim=0).values > 0.0
         best = self._best(samples, solutions, Homogeneity(self.config.num_inputs))
-        if self.config.homogeneity:
-            suspected = Homogeneity.suspected(samples.inputs, samples.targets)
-            best = self._better(samples, solutions, [suspected] if suspected.is_any else [], best)
-            if not best.homogeneity.is_any:
-                # Among few samples, a channel may seem to explain the size of solutions by chance.
-                best = self._better(samples, solutions, suspected.simpler(), best)
+        suspected = Homogeneity.suspected(samples.inputs, samples.targets)
+        if self.config.homogeneity and suspected.is_any:
+            best = self._better(samples, solutions, [suspected], best)
+            # Among few samples a channel may be suspected by chance, or missed.
+            best = self._better(samples, solutions, suspected.nearby(self.positive), best)
         self.choice, self.inputs, self.homogeneity = asdict(best.kernel), best.inputs, best.homogeneity
         return self._fit(best.features, solutions, best.factors)
 
