@@ -1,8 +1,9 @@
-"""Other ways to train the spectral operator that were tried and not kept: ``python -m benchmarks.dropped``.
+"""Other ways to train the spectral operator: ``python -m benchmarks.dropped``.
 
-Each run has the samples, points, settings and length of training of "spectral" in the ablation, whose page shows what
-comes out here as well (``python -m benchmarks.ablation --page-only``). It is kept in ``results/ablation/dropped.csv``
-as soon as it ends, and a second call does only what is missing.
+All were dropped as a default; only the automatic choice still tries one of them, to start from a closed form. Each run
+has the samples, points, settings and length of training of "spectral" in the ablation, whose page shows what comes out
+here as well (``python -m benchmarks.ablation --page-only``). It is kept in ``results/ablation/dropped.csv`` as soon as
+it ends, and a second call does only what is missing.
 """
 
 import argparse

@@ -59,7 +59,10 @@ VARIANTS = {
     "spectral, weight averaging": replace(SPECTRAL, training=replace(_NETWORK, averaging=0.99)),
     "spectral, weight decay 1": replace(SPECTRAL, training=replace(_NETWORK, weight_decay=1.0)),
     "spectral, local law": replace(SPECTRAL, training=replace(_NETWORK, law=0.1)),
-    "five networks": Variant(operator="auto", settings={"members": "spectral"}),
+    "five networks, each without a fifth": Variant(
+        operator="auto", settings={"members": "spectral", "law": 0.0, "symmetries": False}
+    ),
+    "kernel, with amplitudes": Variant(operator="kernel", settings={"homogeneity": False}),
     "kernel": Variant(operator="kernel"),
     "linear, without symmetries": Variant(operator="linear", settings={"symmetries": False}),
     "linear, without diffusion": Variant(operator="linear", settings={"diffusion": False}),
