@@ -62,7 +62,7 @@ VARIANTS = {
     "five networks, each without a fifth": Variant(
         operator="auto", settings={"members": "spectral", "law": 0.0, "symmetries": False}
     ),
-    "kernel, with amplitudes": Variant(operator="kernel", settings={"homogeneity": False}),
+    "kernel, without homogeneity": Variant(operator="kernel", settings={"homogeneity": False}),
     "kernel": Variant(operator="kernel"),
     "linear, without symmetries": Variant(operator="linear", settings={"symmetries": False}),
     "linear, without diffusion": Variant(operator="linear", settings={"diffusion": False}),

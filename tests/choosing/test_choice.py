@@ -277,6 +277,9 @@ def test_a_network_that_starts_from_a_closed_form_adds_to_its_prediction():
 
     sample = trial.samples[0]
     cloud = auto.prepare(trial.scaling.cloud(sample.points, sample.inputs, torch.float64))
+    again = Auto(auto.config)
+    again.load_state_dict(auto.state_dict())
+    assert torch.equal(again(cloud), auto(cloud))
     start = auto.closed_forms["kernel"](cloud)
     for network in auto.networks:
         torch.nn.init.zeros_(network.output[-1].weight)

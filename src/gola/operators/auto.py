@@ -164,18 +164,15 @@ class Auto(Operator):
         return counts
 
     def _sum(self, cloud: Cloud, sizes: Sequence[int], predict: Any) -> Float[Tensor, "row channel"]:
-        parts = []
-        for name in self.config.names:
-            if name == NETWORK:
-                seen, factors = self._seen_cloud(cloud)
-                mean = torch.stack([predict(network, seen) for network in self.networks]).mean(dim=0)
-                by_row = torch.cat([factor.expand(size) for factor, size in zip(factors, sizes, strict=True)])
-                learned = (mean.double() * self.target_scale + self.target_mean) * by_row[:, None]
-                start = self.config.start
-                parts.append(learned + predict(self.closed_forms[start], cloud).double() if start else learned)
-            else:
-                parts.append(predict(self.closed_forms[name], cloud).double())
-        return torch.tensordot(self.weights, torch.stack(parts), dims=1).to(cloud.points.dtype)
+        parts = {name: predict(closed_form, cloud).double() for name, closed_form in self.closed_forms.items()}
+        if len(self.networks):
+            seen, factors = self._seen_cloud(cloud)
+            mean = torch.stack([predict(network, seen) for network in self.networks]).mean(dim=0)
+            by_row = torch.cat([factor.expand(size) for factor, size in zip(factors, sizes, strict=True)])
+            learned = (mean.double() * self.target_scale + self.target_mean) * by_row[:, None]
+            parts[NETWORK] = learned + parts[self.config.start] if self.config.start else learned
+        members = torch.stack([parts[name] for name in self.config.names])
+        return torch.tensordot(self.weights, members, dims=1).to(cloud.points.dtype)
 
     def _seen_cloud(self, cloud: Cloud) -> tuple[Cloud, Float[Tensor, " sample"]]:
         """Return a cloud as networks see it, and the factor of each sample's solution."""
