@@ -23,9 +23,9 @@ class Homogeneity(Fitted):
 
     for sources f and media a, all of one kind together, and other inputs g. So do solutions of steady diffusion scale
     with source and medium, displacements with loads and stiffness, travel times with speed. Samples that differ in
-    amplitude only are one, so less is left to learn from few samples without it. The amplitude of the sources is their
-    root mean square, each channel in its unit, and that of the media their geometric mean. That points tell them
-    roughly does not matter: the formula holds for any number.
+    amplitude only are one, so without amplitudes less is left to learn. The amplitude of the sources is their root mean
+    square, each channel in its unit, and that of the media their geometric mean. That points tell them roughly does not
+    matter: the formula holds for any number.
 
     Attributes:
         degrees: 1 for input channels that are sources, −1 for media, 0 for others.
@@ -68,8 +68,8 @@ class Homogeneity(Fitted):
 
     def nearby(self, positive: Bool[Tensor, " channel"]) -> list["Homogeneity"]:
         """Return those that differ in the degree of one channel; only positive channels can be media."""
-        others = [replaced for replaced in _nearby(tuple(self.degrees.tolist()), positive.tolist()) if any(replaced)]
-        return [self._with(degrees) for degrees in others]
+        changed = _nearby(tuple(self.degrees.tolist()), positive.tolist())
+        return [self._with(degrees) for degrees in changed if any(degrees)]
 
     def _with(self, degrees: Degrees) -> "Homogeneity":
         other = Homogeneity(len(degrees))

@@ -30,6 +30,7 @@ _PENALTIES = tuple(10.0**power for power in range(-8, 1))
 
 # Amplitudes are taken out if that lowers the leave-one-out error by this share: what is left to chance stays as it is.
 _LEAST_GAIN = 0.02
+_MOST_CHANGES = 8
 
 
 @final
@@ -124,8 +125,9 @@ class Kernel(ClosedForm):
         suspected = Homogeneity.suspected(samples.inputs, samples.targets)
         if self.config.homogeneity and suspected.is_any:
             best = self._better(samples, solutions, [suspected], best)
-            # Among few samples a channel may be suspected by chance, or missed.
-            best = self._better(samples, solutions, suspected.nearby(self.positive), best)
+            # Among few samples a channel may be suspected by chance, or missed; of many, all changes take too long.
+            changes = suspected.nearby(self.positive)
+            best = self._better(samples, solutions, changes, best) if len(changes) <= _MOST_CHANGES else best
         self.choice, self.inputs, self.homogeneity = asdict(best.kernel), best.inputs, best.homogeneity
         return self._fit(best.features, solutions, best.factors)
 
