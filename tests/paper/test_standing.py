@@ -23,23 +23,24 @@ def test_who_is_below_is_named_with_the_column_and_both_errors():
         return 0.1 if cell.problem == "eikonal" and cell.num_points == 20 else 0.001
 
     def errors(cell, seed):
-        return 0.05 if cell.operator == "kernel" else errors_with(own)(cell, seed)
+        return 0.04 if cell.operator == "kernel" else errors_with(own)(cell, seed)
 
     said = won(errors)
-    assert said["Table 3"]["Eikonal"] == "2 of 3; 20 points: kernel (closed form), 0.0500 < 0.1000"
+    assert said["Table 3"]["Eikonal"] == "2 of 3; 20 points: kernel (closed form), 0.0400 < 0.1000"
     assert said["Table 3"]["Darcy flow"] == "3 of 3"
 
 
-def test_an_error_that_differs_by_rounding_is_level():
-    own = errors_with(lambda cell, seed: 1.005 * plausible(cell, seed) * 0.2 / 3.0)
+def test_an_error_within_its_error_bar_is_level():
+    # Half of the error: the two test samples of a made result have half of it, and three halves.
+    own = errors_with(lambda cell, seed: 1.8 * plausible(cell, seed) * 0.2 / 3.0)
     assert won(own)["Table 2"]["Darcy flow"] == "1 of 1"
-    clearly_above = errors_with(lambda cell, seed: 1.02 * plausible(cell, seed) * 0.2 / 3.0)
+    clearly_above = errors_with(lambda cell, seed: 2.2 * plausible(cell, seed) * 0.2 / 3.0)
     assert won(clearly_above)["Table 2"]["Darcy flow"].startswith("0 of 1; linear (closed form), ")
 
 
 def test_the_papers_numbers_are_rivals_too():
-    said = won(lambda cell, _seed: 0.3 if cell.operator == "auto" else 0.9)
-    assert said["Table 1"]["Darcy flow"] == "0 of 1; the paper's GOLA, 0.1554 < 0.3000"
+    said = won(lambda cell, _seed: 0.4 if cell.operator == "auto" else 0.9)
+    assert said["Table 1"]["Darcy flow"] == "0 of 1; the paper's GOLA, 0.1554 < 0.4000"
 
 
 def test_only_seeds_that_both_have_are_compared():

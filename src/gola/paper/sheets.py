@@ -24,11 +24,13 @@ class Number:
 
     Attributes:
         errors: Ours, by seed; empty where it is missing.
+        error_bar: Standard error of each, from the scatter over test samples.
         seconds: What it would take to fill it.
         published: The paper's; None where it has none.
     """
 
     errors: Mapping[int, float]
+    error_bar: float = 0.0
     seconds: float = 0.0
     published: float | None = None
 
@@ -197,6 +199,7 @@ def number_of(store: Store, cell: Cell, published: float | None = None, *, test_
     """Return what stands in the place of a cell."""
     return Number(
         errors=store.errors(cell, test_points),
+        error_bar=store.error_bar(cell, test_points),
         seconds=store.seconds_missing([cell]),
         published=published,
     )

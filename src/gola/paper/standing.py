@@ -9,12 +9,10 @@ from gola.paper.store import Store
 from gola.report import Table
 
 OURS = "auto"
-# A choice of one operator differs from it by rounding, and by the precision of its sum.
-_LEVEL = 0.01
 _CAPTION = (
-    f"In how many cells of each table `{OURS}` is lowest, or within {100 * _LEVEL:.0f} % of the lowest, among all"
-    " operators here, over the seeds that both have, and all models that the paper prints there. In the others, who is"
-    " below it."
+    f"In how many cells of each table `{OURS}` is lowest, or within its error bar of the lowest: among all operators"
+    " here, over the seeds that both have, and all models that the paper prints there. In the others, who is below it."
+    " The error bar is the standard error of the mean over test samples."
 )
 
 
@@ -63,9 +61,9 @@ def _text(ours: str, columns: Sequence[_Column]) -> str:
 
 def _rival(ours: str, column: _Column) -> str:
     """Name the lowest of those that are below ours, with both errors; nothing where ours is lowest or level."""
-    rivals = list(_rivals(column.numbers[ours].errors, column.numbers))
-    name, theirs, own = min(rivals, key=lambda rival: rival[1] / rival[2])
-    return f"{name}, {theirs:.4f} < {own:.4f}" if own > (1.0 + _LEVEL) * theirs else ""
+    rivals = _rivals(column.numbers[ours].errors, column.numbers)
+    name, theirs, own = min(rivals, key=lambda rival: rival[1] - rival[2])
+    return f"{name}, {theirs:.4f} < {own:.4f}" if own - theirs > column.numbers[ours].error_bar else ""
 
 
 def _rivals(own: Mapping[int, float], numbers: Mapping[str, Number]) -> Iterator[tuple[str, float, float]]:

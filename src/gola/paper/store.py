@@ -1,6 +1,8 @@
 """Look results up by cell: all seeds that were ever done with the same settings on the same data."""
 
 import functools
+import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,6 +46,15 @@ class Store:
             seed: result.error if test_points is None else result.error_at(test_points)
             for seed, result in self.of(cell).items()
         }
+
+    def error_bar(self, cell: Cell, test_points: int | None = None) -> float:
+        """Return the standard error of a cell's mean error, from the scatter over test samples; a mean over seeds."""
+        errors = [
+            result.errors if test_points is None else result.errors_by_points[test_points]
+            for result in self.of(cell).values()
+        ]
+        bars = [statistics.stdev(one) / math.sqrt(len(one)) for one in errors if len(one) > 1]
+        return statistics.fmean(bars) if bars else 0.0
 
     def runs(self, cells: Iterable[Cell], num_seeds: int | None = None) -> list[RunConfig]:
         """Return the runs that a budget asks for, the first seed of all cells before the second.
