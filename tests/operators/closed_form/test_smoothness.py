@@ -61,3 +61,22 @@ def test_constant_values_leave_every_penalty_possible():
     space = FunctionSpace.around(points, padding=1.25, num_modes=20)
     fitted = with_chosen_penalties(space, [points], [torch.ones(30, 1, dtype=torch.float64)])
     assert (fitted.penalties > 0.0).all()
+
+
+def test_very_smooth_functions_are_recognised_by_few_points(monkeypatch):
+    def bumps(points):
+        return torch.exp(-8.0 * (points - 0.4).square().sum(dim=1, keepdim=True)) - 0.5 * torch.exp(
+            -8.0 * (points - torch.tensor([0.9, 0.1])).square().sum(dim=1, keepdim=True)
+        )
+
+    samples, elsewhere = [random_points(20, seed) for seed in range(20)], random_points(400, seed=100)
+    space = FunctionSpace.around(torch.cat(samples), padding=1.25, num_modes=40)
+
+    def error():
+        fitted = with_chosen_penalties(space, samples, [bumps(points) for points in samples])
+        found = fitted.coefficients(samples, [bumps(points) for points in samples])
+        return sum(float((fitted.values(elsewhere, one) - bumps(elsewhere)).norm()) for one in found)
+
+    with_gaussians = error()
+    monkeypatch.setattr("gola.operators.closed_form.smoothness._FEW_POINTS", 0)
+    assert with_gaussians < 0.8 * error()

@@ -13,6 +13,11 @@ from gola.operators.closed_form.samples import representatives
 _EXPONENTS = (0.5, 1.0, 2.0, 4.0)
 # The frequency ω₀ up to which functions may vary freely: about three half-waves across the box.
 _CORNER = 10.0
+# Where a sample has no more points than this, penalties exp(ω²/ω₀²) are tried too, with these ω₀: they suit functions
+# that are smoother than any power, of which few points tell much. With many points `linear` errs more with them.
+_FEW_POINTS = 200
+_GAUSSIAN_CORNERS = (3.0, 4.0, 5.0, 6.0, 7.0, 14.0)
+_LARGEST_POWER = 60.0
 # Strengths of the penalty, as a share of the number of points. The smallest is where rounding takes over.
 _STRENGTHS = torch.logspace(0, -12, 25, dtype=torch.float64)
 # A point that the fit meets whatever its value cannot be judged.
@@ -26,21 +31,31 @@ def with_chosen_penalties(
 ) -> FunctionSpace:
     r"""Return the space with the penalties :math:`\rho_k = \varepsilon N (1 + \omega_k^2/\omega_0^2)^p` that fit best.
 
-    Exponent p and strength ε minimise the squared error of predicting each point from the others. Generalised
+    Where points are few, :math:`\varepsilon N \exp(\omega_k^2/\omega_0^2)` are tried too. Exponent p, or corner
+    :math:`\omega_0`, and strength ε minimise the squared error of predicting each point from the others. Generalised
     cross-validation, which is simpler, is blind to the boundary, where a point has fewer neighbours and the fit leans
     on it.
     """
     chosen = representatives(points)
-    exponents = [0.5 * space.dim + excess for excess in _EXPONENTS]
-    scores = torch.zeros(len(exponents), len(_STRENGTHS), dtype=torch.float64)
+    num_points = sum(len(points[row]) for row in chosen) / len(chosen)
+    growths = _growths(space, is_few=num_points <= _FEW_POINTS)
+    scores = torch.zeros(len(growths), len(_STRENGTHS), dtype=torch.float64)
     for row in chosen:
         strengths = len(points[row]) * _STRENGTHS.to(points[row].device)
-        for number, exponent in enumerate(exponents):
-            errors = left_out_errors(space, growth(space, exponent), strengths, points[row], values[row])
+        for number, penalties in enumerate(growths):
+            errors = left_out_errors(space, penalties, strengths, points[row], values[row])
             scores[number] += relative_squares(errors, values[row]).cpu()
     best, strength = divmod(int(scores.argmin()), len(_STRENGTHS))
-    num_points = sum(len(points[row]) for row in chosen) / len(chosen)
-    return space.with_penalties(float(_STRENGTHS[strength]) * num_points * growth(space, exponents[best]))
+    return space.with_penalties(float(_STRENGTHS[strength]) * num_points * growths[best])
+
+
+def _growths(space: FunctionSpace, *, is_few: bool) -> list[Float[Tensor, " mode"]]:
+    """Return the ways in which penalties may grow."""
+    powers = [growth(space, 0.5 * space.dim + excess) for excess in _EXPONENTS]
+    if not is_few:
+        return powers
+    squares = [(space.frequencies / corner).square() for corner in _GAUSSIAN_CORNERS]
+    return [*powers, *(one.clamp(max=_LARGEST_POWER).exp() for one in squares)]
 
 
 def left_out_errors(
