@@ -31,6 +31,12 @@ def test_a_result_survives_json(data):
     assert again.identity == small_run(data, test_points=(30,)).identity(result.data)
 
 
+def test_the_result_of_an_automatic_choice_says_why(data):
+    result = execute(small_run(data, "auto", settings={"members": "kernel"}))
+    assert result.why.startswith("Errors on training samples left out: kernel ")
+    assert execute(small_run(data)).why == ""
+
+
 def test_the_same_run_gives_the_same_numbers(data):
     first, second = (execute(small_run(data, "gola")) for _ in range(2))
     assert first.errors == second.errors

@@ -42,6 +42,7 @@ def execute(run: RunConfig, session: Session | None = None) -> RunResult:
         errors_by_points={number: errors[number] for number in run.test_points},
         scores=surrogate.scores,
         operator=surrogate.operator.config.to_dict(),
+        why=surrogate.provenance.get("choice", {}).get("why", ""),
         num_parameters=surrogate.operator.num_parameters,
         fit_seconds=_fit_seconds(surrogate),
         predict_seconds=first.seconds,

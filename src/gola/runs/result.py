@@ -18,6 +18,7 @@ class RunResult:
         errors_by_points: The same at each further number of points.
         scores: Errors known from fitting: ``training_error``, ``validation_error``, ``leave_one_out_error``.
         operator: Settings of the operator as they were, with what the data decided.
+        why: Why an automatic choice kept what it kept; empty for other operators.
         num_parameters: A complex number counted once.
         fit_seconds: Time to fit.
         predict_seconds: Median time to predict one sample.
@@ -34,6 +35,7 @@ class RunResult:
     errors_by_points: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     operator: Mapping[str, Any] = field(default_factory=dict)
+    why: str = ""
     num_parameters: int
     fit_seconds: float
     predict_seconds: float
