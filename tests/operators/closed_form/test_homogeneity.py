@@ -95,8 +95,8 @@ def test_a_source_that_is_zero_stays_zero():
 
 
 def test_a_medium_that_is_not_positive_is_refused():
-    with pytest.raises(ValueError, match="channels that were positive in all training samples"):
-        scales_of([-1], [1.0]).taken_out(torch.tensor([[1.0], [0.0]]))
+    with pytest.raises(ValueError, match="input channel 2, which was positive in all training samples"):
+        scales_of([0, -1], [1.0, 1.0]).taken_out(torch.tensor([[0.0, 1.0], [0.0, 0.0]]))
 
 
 def test_without_amplitudes_values_stay_as_they_are():

@@ -86,10 +86,11 @@ class Homogeneity(Fitted):
     ) -> tuple[Float[Tensor, "point channel"], Float[Tensor, ""]]:
         """Return the values of one sample without their amplitudes, and by what its solution is to be multiplied."""
         sources, media = self.degrees == 1, self.degrees == -1
-        if not values.is_meta and bool(((values <= 0.0) & media).any()):
+        if not values.is_meta and bool((bad := ((values <= 0.0) & media).any(dim=0)).any()):
+            numbers = ", ".join(str(channel + 1) for channel in bad.nonzero().flatten().tolist())
             raise ValueError(
-                "This operator divides by input channels that were positive in all training samples; give it positive"
-                " values there, or fit it to samples that are not."
+                f"This operator divides by its input channel {numbers}, which was positive in all training samples; give"
+                " it positive values there, or fit it to samples that are not."
             )
         (source,) = _source(_mean_squares([values]) / self.units.square(), sources)
         medium = torch.where(media, values.double(), 1.0).log().sum() / (len(values) * media.sum()).clamp(min=1)
