@@ -89,8 +89,8 @@ class Homogeneity(Fitted):
         if not values.is_meta and bool((bad := ((values <= 0.0) & media).any(dim=0)).any()):
             numbers = ", ".join(str(channel + 1) for channel in bad.nonzero().flatten().tolist())
             raise ValueError(
-                f"This operator divides by its input channel {numbers}, which was positive in all training samples; give"
-                " it positive values there, or fit it to samples that are not."
+                f"This operator divides by its input channel {numbers}, which was positive in all training samples;"
+                " give it positive values there, or fit it to samples that are not."
             )
         (source,) = _source(_mean_squares([values]) / self.units.square(), sources)
         medium = torch.where(media, values.double(), 1.0).log().sum() / (len(values) * media.sum()).clamp(min=1)
