@@ -286,24 +286,25 @@ class _Trial:
     def _give_up(self, found: Predictions) -> None:
         self.remark = (
             f"A network, tried on {len(found)} of {len(self.samples)} samples, did not help"
-            f" ({self._mean_error(found):.4f})."
+            f" ({self._mean_error(found):.4f} there, a closed form {self._best_error(found):.4f})."
         )
+
+    def _best_error(self, found: Predictions) -> float:
+        """Return the error of the best closed form on the samples that a network was tried on."""
+        return float(self._single_errors(list(self.left_out), sorted(found)).mean(axis=0).min())
 
     def _is_promising(self, start: str, found: Predictions) -> bool:
         """Whether a network that was trained shortly is not far behind closed forms, or better if it starts there."""
         if not self.left_out:
             return True
-        best = self._single_errors(list(self.left_out), sorted(found)).mean(axis=0).min()
-        return self._mean_error(found) < (1.0 if start else _FAR_BEHIND) * float(best)
+        return self._mean_error(found) < (1.0 if start else _FAR_BEHIND) * self._best_error(found)
 
     def _is_worth_it(self, found: Predictions) -> bool:
         if not self.left_out:
             return True
-        rows = sorted(found)
-        best = self._single_errors(list(self.left_out), rows).mean(axis=0).min()
-        products = self._products([*self.left_out, NETWORK], rows, {NETWORK: found})
+        products = self._products([*self.left_out, NETWORK], sorted(found), {NETWORK: found})
         blended = errors_of(products, best_weights(products.sum(axis=0))).mean()
-        return bool(blended < (1.0 - _LEAST_GAIN) * best)
+        return bool(blended < (1.0 - _LEAST_GAIN) * self._best_error(found))
 
     def _products(
         self, names: Sequence[str], rows: Sequence[int], more: dict[str, Predictions] | None = None
