@@ -14,7 +14,7 @@ _TESTED_SAMPLES = 32
 # Errors on images under a true symmetry scatter about those on samples left out. If they are larger by this factor and
 # by so many standard errors, the symmetry is refuted. One that passes by chance makes no group with the true ones,
 # since its products with them do not pass.
-_FACTOR, _STANDARD_ERRORS = 1.15, 2.0
+_FACTOR, _STANDARD_ERRORS = 1.15, 2.5
 # Errors below this are none.
 _SMALLEST = 1e-12
 _MOST = 48
