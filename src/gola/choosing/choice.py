@@ -147,7 +147,7 @@ class _Trial:
 
     def add_networks(self) -> None:
         """Train the ensemble, if the first network is worth it."""
-        starts = self._starts() if self.config.start is None else [self.config.start]
+        starts = self._starts()
         self.views = {
             start: View.of(self.samples, self.scaling, self.auto, self.left_out.get(start)) for start in starts
         }
@@ -173,7 +173,9 @@ class _Trial:
         self.left_out[NETWORK] = {row: values for _, found in trained for row, values in found.items()}
 
     def _starts(self) -> list[str]:
-        """Return what networks may start from: nothing, or the best closed form."""
+        """Return what networks may start from: what the config says, or else nothing and the best closed form."""
+        if self.config.start is not None:
+            return [self.config.start]
         return ["", self._best_closed_form()[0]] if self.left_out else [""]
 
     def _best_closed_form(self) -> tuple[str, Float[np.ndarray, " sample"]]:
