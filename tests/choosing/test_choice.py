@@ -5,6 +5,8 @@ import pytest
 import torch
 
 from gola.choosing import choose
+from gola.choosing.blend import relative_error
+from gola.choosing.candidates import Candidates
 from gola.choosing.choice import _Trial
 from gola.data.sample import Channel
 from gola.data.scaling import Scaling
@@ -224,7 +226,7 @@ def test_amplitudes_that_the_operator_scales_with_are_taken_out_and_named(monkey
     trial.add_networks()
     amplitudes = [np.sqrt(np.mean(seen.inputs**2)) for seen in trial.views[""].samples]
     np.testing.assert_allclose(amplitudes, amplitudes[0])
-    trial.left_out.pop("kernel")
+    trial.candidates.left_out.pop("kernel")
     auto, choice = trial.conclude()
     assert choice.members == ("spectral",)
     assert "Solutions scale like load." in choice.why
@@ -235,8 +237,8 @@ def test_amplitudes_that_the_operator_scales_with_are_taken_out_and_named(monkey
     weak, strong = (auto(auto.prepare(replace(cloud, values=one * cloud.values)), at=at) for one in (1.0, 7.0))
     torch.testing.assert_close(strong, 7.0 * weak, rtol=1e-4, atol=0.0)
     # Each sample is predicted, in its own units, by a network that has not seen it.
-    errors = [np.linalg.norm(trial.left_out["spectral"][row] - one.targets) for row, one in enumerate(samples)]
-    assert max(error / np.linalg.norm(one.targets) for error, one in zip(errors, samples, strict=True)) < 1.5
+    found = trial.candidates.left_out["spectral"]
+    assert max(relative_error(found[row], one.targets, np.ones(1)) for row, one in enumerate(samples)) < 1.5
 
 
 def stacked(**settings):
@@ -259,7 +261,7 @@ def always_worth_it(monkeypatch):
 def test_networks_that_start_from_a_closed_form_see_and_learn_from_samples_left_out():
     trial = stacked()
     trial.add_networks()
-    seen, sample, left_out = trial.views["kernel"].samples[0], trial.samples[0], trial.left_out["kernel"][0]
+    seen, sample, left_out = trial.views["kernel"].samples[0], trial.samples[0], trial.candidates.left_out["kernel"][0]
     np.testing.assert_allclose(seen.inputs[:, 1:], left_out)
     np.testing.assert_allclose(seen.targets, sample.targets - left_out)
 
@@ -268,7 +270,7 @@ def test_networks_that_start_from_a_closed_form_see_and_learn_from_samples_left_
 def test_a_network_that_starts_from_a_closed_form_adds_to_its_prediction():
     trial = stacked()
     trial.add_networks()
-    kernel = trial.left_out.pop("kernel")
+    kernel = trial.candidates.left_out.pop("kernel")
     auto, choice = trial.conclude()
     assert choice.members == ("spectral",)
     assert "Networks were trained to correct kernel." in choice.why
@@ -287,14 +289,14 @@ def test_a_network_that_starts_from_a_closed_form_adds_to_its_prediction():
     torch.testing.assert_close(auto(cloud), start + auto.target_mean)
     at = torch.rand(5, 2, dtype=torch.float64)
     torch.testing.assert_close(auto(cloud, at=at), auto.closed_forms["kernel"](cloud, at=at) + auto.target_mean)
-    assert kernel.keys() == trial.left_out["spectral"].keys()
+    assert kernel.keys() == trial.candidates.left_out["spectral"].keys()
 
 
 def test_a_start_that_gains_nothing_in_a_short_training_is_given_up(monkeypatch):
     trial = stacked()
-    monkeypatch.setattr(_Trial, "_mean_error", lambda *_: 1.0)
+    monkeypatch.setattr(Candidates, "mean_error", lambda *_: 1.0)
     trial.add_networks()
-    assert "spectral" not in trial.left_out
+    assert "spectral" not in trial.candidates.left_out
     assert "did not help" in trial.remark
 
 

@@ -25,6 +25,15 @@ def residual_products(
     return residuals @ residuals.T
 
 
+def relative_error(
+    found: Float[np.ndarray, "point channel"],
+    target: Float[np.ndarray, "point channel"],
+    scale: Float[np.ndarray, " channel"],
+) -> float:
+    """Return the relative L2 error of one prediction."""
+    return float(np.sqrt(residual_products([found], target, scale)).item())
+
+
 def best_weights(products: Float[np.ndarray, "member member"]) -> Float[np.ndarray, " member"]:
     """Return the weights, none negative and with the sum 1, that minimise w·P·w: the best of all subsets of members."""
     found = [weights for weights in _stationary(products) if (weights >= 0).all()]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
 
-from gola.choosing.blend import best_weights, blended_errors, errors_of, residual_products
+from gola.choosing.blend import relative_error
+from gola.choosing.candidates import Candidates, Choice
 from gola.choosing.networks import Course, Ensemble
 from gola.choosing.symmetries import domain_group, not_refuted, written
 from gola.choosing.views import Predictions, View
@@ -30,27 +30,6 @@ _LEAST_GAIN = 0.02
 _FEWEST_SAMPLES = 4
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """What was chosen, and why.
-
-    Attributes:
-        members: Names of the operators that predict.
-        weights: Their weights in the sum.
-        error: Mean relative L2 error on training samples left out.
-        spread: Standard error of that mean.
-        candidates: The same mean of everything that was compared, by name.
-        why: The reason in a sentence.
-    """
-
-    members: tuple[str, ...]
-    weights: tuple[float, ...]
-    error: float
-    spread: float
-    candidates: dict[str, float]
-    why: str
-
-
 def choose(
     config: AutoConfig,
     samples: Sequence[Sample],
@@ -68,9 +47,8 @@ def choose(
     each. The first is trained shortly, and given up if it is far behind the closed forms; then plainly, with a local
     law, and on images of the samples under symmetries that the closed forms do not refute. Another one starts from what
     the best closed form predicts for samples left out, to learn what it misses. The best way goes on, unless it gains
-    nothing beside the closed forms. Weights of a blend are judged on
-    samples that had no say in them. The blend is taken if it is better than the best single candidate by more than the
-    standard error of the difference.
+    nothing beside the closed forms. Weights of a blend are judged on samples that had no say in them. The blend is
+    taken if it is better than the best single candidate by more than the standard error of the difference.
 
     Args:
         config: What to choose from.
@@ -112,7 +90,7 @@ def choose(
 
 @dataclass(kw_only=True, eq=False)
 class _Trial:
-    """Candidates and how they do."""
+    """A choice in the making: fits and trains what there is to choose from, and looks how it does."""
 
     config: AutoConfig
     samples: Sequence[Sample]
@@ -122,7 +100,6 @@ class _Trial:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     inputs: Sequence[Channel] = ()
     targets: Sequence[Channel] = ()
-    left_out: dict[str, Predictions] = field(default_factory=dict)
     remark: str = ""
     views: dict[str, View] = field(default_factory=dict)
     start: str = ""
@@ -132,7 +109,7 @@ class _Trial:
         torch.manual_seed(self.seed)
         self.auto = Auto(replace(self.config, num_networks=count, start=""))
         self.parts = np.array_split(np.random.default_rng(self.seed).permutation(len(self.samples)), count)
-        self.scale = np.array(self.scaling.targets.scale)
+        self.candidates = Candidates(samples=self.samples, scale=np.array(self.scaling.targets.scale))
 
     def add_closed_form(self, name: str, operator: ClosedForm) -> None:
         """Fit to all samples; the predictions of samples left out come along."""
@@ -141,27 +118,26 @@ class _Trial:
         cloud = Cloud.collate(clouds)
         operator.fit(cloud, targets)
         found = torch.split(operator.leave_one_out(), cloud.sizes)
-        self.left_out[name] = {row: values.numpy() for row, values in enumerate(found)}
+        self.candidates.left_out[name] = {row: values.numpy() for row, values in enumerate(found)}
         if isinstance(operator, Kernel):
             self.auto.see_like(operator)
 
     def add_networks(self) -> None:
         """Train the ensemble, if the first network is worth it."""
         starts = self._starts()
-        self.views = {
-            start: View.of(self.samples, self.scaling, self.auto, self.left_out.get(start)) for start in starts
-        }
+        left_out = self.candidates.left_out
+        self.views = {start: View.of(self.samples, self.scaling, self.auto, left_out.get(start)) for start in starts}
         ensemble = self._ensemble()
         num_steps = math.ceil(_PROBE * self.config.num_steps)
         probes = [Course(name=f"probe{_suffix(start)}", part=0, num_steps=num_steps, start=start) for start in starts]
         probed = [found for _, found in ensemble.trained(*probes)]
         promising = [start for start, found in zip(starts, probed, strict=True) if self._is_promising(start, found)]
         if not promising:
-            self._give_up(min(probed, key=self._mean_error))
+            self._give_up(min(probed, key=self.candidates.mean_error))
             return
         courses = self._courses(promising)
         trials = dict(zip(courses, ensemble.trained(*courses), strict=True))
-        course = min(courses, key=lambda course: self._mean_error(trials[course][1]))
+        course = min(courses, key=lambda course: self.candidates.mean_error(trials[course][1]))
         if not self._is_worth_it(trials[course][1]):
             self._give_up(trials[course][1])
             return
@@ -170,19 +146,13 @@ class _Trial:
         others = [replace(course, name=f"network-{part + 1}", part=part) for part in range(1, len(self.parts))]
         trained = [trials[course], *ensemble.trained(*others)]
         self.auto.networks = torch.nn.ModuleList(network for network, _ in trained)
-        self.left_out[NETWORK] = {row: values for _, found in trained for row, values in found.items()}
+        left_out[NETWORK] = {row: values for _, found in trained for row, values in found.items()}
 
     def _starts(self) -> list[str]:
         """Return what networks may start from: what the config says, or else nothing and the best closed form."""
         if self.config.start is not None:
             return [self.config.start]
-        return ["", self._best_closed_form()[0]] if self.left_out else [""]
-
-    def _best_closed_form(self) -> tuple[str, Float[np.ndarray, " sample"]]:
-        """Return the name of the best closed form, and its errors on samples left out."""
-        errors = self._single_errors(list(self.left_out), range(len(self.samples)))
-        best = int(errors.mean(axis=0).argmin())
-        return list(self.left_out)[best], errors[:, best]
+        return ["", self.candidates.best()[0]] if self.candidates.left_out else [""]
 
     def _courses(self, starts: Sequence[str]) -> list[Course]:
         """Return the ways to train a network that are worth a try, from what networks may start from."""
@@ -202,14 +172,14 @@ class _Trial:
         if not self.config.symmetries or not self._are_scalars(mirror):
             return ""
         likely = domain_group(self.samples, mirror)
-        if self.left_out:
-            best, errors = self._best_closed_form()
+        if self.candidates.left_out:
+            best, errors = self.candidates.best()
             operator = self.auto.closed_forms[best]
 
             def error_of(image: Sample) -> float:
                 with torch.no_grad():
                     found = operator(self.scaling.cloud(image.points, image.inputs, torch.float64)).numpy()
-                return float(np.sqrt(residual_products([found], image.targets, self.scale)).item())
+                return relative_error(found, image.targets, self.candidates.scale)
 
             likely = not_refuted(likely, self.samples, mirror, error_of, errors)
         return written(likely, self.config.dim)
@@ -221,27 +191,9 @@ class _Trial:
 
     def conclude(self) -> tuple[Auto, Choice]:
         """Keep the best single candidate, or the blend of all if it is clearly better."""
-        names = list(self.left_out)
-        if not names:
+        if not self.candidates.left_out:
             raise ValueError("There is nothing left to choose from; name an operator, like 'linear'.")
-        products = self._products(names, range(len(self.samples)))
-        single = np.sqrt(np.diagonal(products, axis1=1, axis2=2))
-        best = int(single.mean(axis=0).argmin())
-        weights, errors = np.eye(len(names))[best], single[:, best]
-        blended = blended_errors(products)
-        gains = errors - blended
-        is_blend = len(names) > 1 and float(gains.mean()) > _standard_error(gains)
-        if is_blend:
-            weights, errors = best_weights(products.sum(axis=0)), blended
-        kept = [number for number in range(len(names)) if weights[number] > 0]
-        choice = Choice(
-            members=tuple(names[number] for number in kept),
-            weights=tuple(float(weights[number]) for number in kept),
-            error=float(errors.mean()),
-            spread=_standard_error(errors),
-            candidates=dict(zip(names, single.mean(axis=0).tolist(), strict=True)) | {"blend": float(blended.mean())},
-            why=self._why(names, single.mean(axis=0), float(blended.mean()), is_blend=is_blend),
-        )
+        choice = self.candidates.choice(self._scales(), self.remark)
         return self._kept(choice), choice
 
     def _kept(self, choice: Choice) -> Auto:
@@ -286,56 +238,23 @@ class _Trial:
         return len(bases) == 1
 
     def _give_up(self, found: Predictions) -> None:
+        errors = self.candidates.mean_error(found), self.candidates.best_error(sorted(found))
         self.remark = (
             f"A network, tried on {len(found)} of {len(self.samples)} samples, did not help"
-            f" ({self._mean_error(found):.4f} there, a closed form {self._best_error(found):.4f})."
+            f" ({errors[0]:.4f} there, a closed form {errors[1]:.4f})."
         )
-
-    def _best_error(self, found: Predictions) -> float:
-        """Return the error of the best closed form on the samples that a network was tried on."""
-        return float(self._single_errors(list(self.left_out), sorted(found)).mean(axis=0).min())
 
     def _is_promising(self, start: str, found: Predictions) -> bool:
         """Whether a network that was trained shortly is not far behind closed forms, or better if it starts there."""
-        if not self.left_out:
+        if not self.candidates.left_out:
             return True
-        return self._mean_error(found) < (1.0 if start else _FAR_BEHIND) * self._best_error(found)
+        limit = (1.0 if start else _FAR_BEHIND) * self.candidates.best_error(sorted(found))
+        return self.candidates.mean_error(found) < limit
 
     def _is_worth_it(self, found: Predictions) -> bool:
-        if not self.left_out:
+        if not self.candidates.left_out:
             return True
-        products = self._products([*self.left_out, NETWORK], sorted(found), {NETWORK: found})
-        blended = errors_of(products, best_weights(products.sum(axis=0))).mean()
-        return bool(blended < (1.0 - _LEAST_GAIN) * self._best_error(found))
-
-    def _products(
-        self, names: Sequence[str], rows: Sequence[int], more: dict[str, Predictions] | None = None
-    ) -> Float[np.ndarray, "sample member member"]:
-        known = {**self.left_out, **(more or {})}
-        return np.stack(
-            [
-                residual_products([known[name][row] for name in names], self.samples[row].targets, self.scale)
-                for row in rows
-            ]
-        )
-
-    def _single_errors(self, names: Sequence[str], rows: Sequence[int]) -> Float[np.ndarray, "sample member"]:
-        return np.sqrt(np.diagonal(self._products(names, rows), axis1=1, axis2=2))
-
-    def _mean_error(self, found: Predictions) -> float:
-        return float(np.sqrt(self._products([NETWORK], sorted(found), {NETWORK: found})).mean())
-
-    def _why(
-        self, names: Sequence[str], errors: Float[np.ndarray, " member"], blended: float, *, is_blend: bool
-    ) -> str:
-        parts = [f"{name} {error:.4f}" for name, error in zip(names, errors, strict=True)]
-        compared = f"Errors on training samples left out: {', '.join(parts)}"
-        if len(names) > 1:
-            compared += f", blended {blended:.4f}"
-        verdict = "the blend is clearly better" if is_blend else f"{names[int(errors.argmin())]} is best"
-        if len(names) > 1 and not is_blend and blended < errors.min():
-            verdict += " up to chance"
-        return " ".join(filter(None, [f"{compared}; {verdict}.", self._scales(), self.remark]))
+        return self.candidates.blended_error(found) < (1.0 - _LEAST_GAIN) * self.candidates.best_error(sorted(found))
 
     def _scales(self) -> str:
         """Say with which inputs the operator was found to scale."""
@@ -347,10 +266,6 @@ class _Trial:
         )
         how = " and ".join(filter(None, [sources and f"like {sources}", media and f"inversely to {media}"]))
         return f"Solutions scale {how}." if how else ""
-
-
-def _standard_error(values: Float[np.ndarray, " sample"]) -> float:
-    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
 
 
 def _suffix(start: str) -> str:
