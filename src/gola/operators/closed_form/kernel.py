@@ -26,8 +26,6 @@ _RATES = (3.0, 10.0)
 # In units of the root mean square distance of the training inputs.
 _LENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
 _PENALTIES = tuple(10.0**power for power in range(-8, 1))
-
-
 # Amplitudes are taken out if that lowers the leave-one-out error by this share: what is left to chance stays as it is.
 _LEAST_GAIN = 0.02
 _MOST_CHANGES = 8
