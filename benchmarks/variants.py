@@ -52,6 +52,7 @@ _NETWORK = TrainingConfig(num_steps=2000, batch_size=2, learning_rate=4e-3, vali
 SPECTRAL = Variant(operator="spectral", training=_NETWORK)
 VARIANTS = {
     "gola": Variant(operator="gola"),
+    "gola, absolute coordinates": Variant(operator="gola", settings={"edge_coordinates": "absolute"}),
     "spectral": SPECTRAL,
     "spectral, with message passing": replace(SPECTRAL, settings={"local": True}),
     "spectral, declared symmetries": replace(SPECTRAL, symmetric=True),
