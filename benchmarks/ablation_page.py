@@ -20,8 +20,8 @@ INTRODUCTION = """# What each step gains
 
 Relative L2 error on 100 test samples at 1000 scattered points, mean ± standard deviation over seeds and their number in
 brackets; – where no run is finished. `python -m benchmarks.dropped` and `python -m benchmarks.ablation` do what is
-missing, and the second writes this page. Variants were chosen on samples of generator seed 0; these are of seed 1. All
-variants of `spectral` are trained equally long, one network each. Most networks from 30 samples of the paper's problems
+missing, and the second writes this page. Variants were chosen on samples of generator seed 0; these are of seed 1. The
+networks of all variants of `spectral` are trained equally long. Most networks from 30 samples of the paper's problems
 were trained before the default of `smoothing` rose from 1e-7 to 1e-4, which on development data makes little difference
 at 1000 points (decision 11); files in `results/paper/runs` name the version of the code that made them. What we make of
 it all is in decisions [8](decisions/0008-closed-form-operators.md), [11](decisions/0011-exact-projections.md)

@@ -22,6 +22,7 @@ from benchmarks.runs import Runs
 from benchmarks.variants import PAPER_PROBLEMS, SPECTRAL
 from gola import Dataset, Surrogate, evaluate, fit
 from gola.data.cloud import Cloud
+from gola.data.sample import Sample
 from gola.geometry import Box, voronoi_weights
 from gola.metrics import relative_l2
 from gola.operators.spectral.projection import with_spectra
@@ -36,6 +37,7 @@ RUNS = Runs(
 )
 _TAIL_STEPS, _TAIL_RATE = 500, 2e-4
 _POLISH_STEPS = 100
+_NUM_NETWORKS = 5
 
 
 def equal_weights(run: RunConfig) -> float:
@@ -74,12 +76,20 @@ def from_closed_form(run: RunConfig) -> float:
     """Let the network, with that input, only learn what the closed form misses."""
     train_set, test = _stacked(run)
     surrogate = run.fit(_of(train_set, targets=[one.targets - one.inputs[:, -1:] for one in train_set]))
-    errors = []
-    for sample in test:
-        predictions = sample.inputs[:, -1:] + surrogate.predict(sample.points, sample.inputs)
-        truth = torch.from_numpy(sample.targets)
-        errors.append(float(relative_l2(torch.from_numpy(predictions), truth, [len(truth)])))
-    return float(np.mean(errors))
+    return _mean_error(test, lambda one: one.inputs[:, -1:] + surrogate.predict(one.points, one.inputs))
+
+
+def mean_of_networks(run: RunConfig) -> float:
+    """Let several networks, each with its own initial weights and order of samples, predict together by their mean."""
+    train_set, test = (data.in_memory() for data in run.samples() if data is not None)
+    # Seeds that no other run has.
+    networks = [replace(run, seed=1000 * (run.seed + 1) + number).fit(train_set) for number in range(_NUM_NETWORKS)]
+    return _mean_error(test, lambda one: np.mean([each.predict(one.points, one.inputs) for each in networks], axis=0))
+
+
+def _mean_error(test: Dataset, predict: Callable[[Sample], np.ndarray]) -> float:
+    pairs = [(torch.from_numpy(predict(one)), torch.from_numpy(one.targets)) for one in test]
+    return float(np.mean([float(relative_l2(found, truth, [len(truth)])) for found, truth in pairs]))
 
 
 def _stacked(run: RunConfig) -> tuple[Dataset, Dataset]:
@@ -163,6 +173,7 @@ VARIANTS: dict[str, Callable[[RunConfig], float]] = {
     "spectral, distance to the boundary as input": boundary_distance,
     "spectral, longer tail": longer_tail,
     "spectral, L-BFGS polish": polished,
+    "spectral, mean of five networks": mean_of_networks,
 }
 
 
