@@ -96,7 +96,7 @@ def _stacked(run: RunConfig) -> tuple[Dataset, Dataset]:
     """Return training and test samples with the prediction of a closed form as last input channel."""
     train_set, test = (data.in_memory() for data in run.samples() if data is not None)
     fitted = [fit(train_set, name) for name in ("linear", "kernel")]
-    closed_form = min(fitted, key=lambda surrogate: surrogate.scores["leave_one_out_error"])
+    closed_form = min(fitted, key=lambda surrogate: surrogate.scores["left_out_error"])
     left_out = torch.split(closed_form.operator.leave_one_out(), train_set.num_points.tolist())
     predicted = [closed_form.predict(one.points, one.inputs) for one in test]
     return _with_input(train_set, [one.numpy() for one in left_out]), _with_input(test, predicted)

@@ -181,7 +181,7 @@ def test_points_far_outside_the_training_points_bring_a_warning(surrogate, data)
 
 
 def test_scores_are_kept_with_the_surrogate(surrogate):
-    expected = {"gola": {"training_error"}, "linear": {"leave_one_out_error"}}[surrogate.operator.name]
+    expected = {"gola": {"training_error"}, "linear": {"left_out_error"}}[surrogate.operator.name]
     assert set(surrogate.scores) == expected
     assert all(0.0 < score < 1.0 for score in surrogate.scores.values())
     assert replace(surrogate, scores={}).scores == {}

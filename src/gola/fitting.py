@@ -148,7 +148,7 @@ def _fit_closed_form(operator: ClosedForm, data: Dataset, scaling: Scaling) -> d
     clouds = [scaling.cloud(sample.points, sample.inputs, torch.float64) for sample in samples]
     targets = torch.cat([scaling.encode(sample.targets, torch.float64) for sample in samples])
     operator.fit(Cloud.collate(clouds), targets)
-    return {"leave_one_out_error": float(operator.left_out_error)}
+    return {"left_out_error": float(operator.left_out_error)}
 
 
 def _scores(history: Sequence[Epoch]) -> dict[str, float]:

@@ -31,7 +31,8 @@ class Surrogate:
         scaling: Between the user's units and the operator's.
         inputs: Channels that it reads.
         targets: Channels that it predicts.
-        scores: Errors known from fitting: ``training_error``, ``validation_error``, ``leave_one_out_error``.
+        scores: Errors known from fitting: ``training_error``, ``validation_error``, ``left_out_error``
+            (on training samples, each predicted by a fit without it).
         provenance: How it was fitted: data, settings, versions; ready for JSON.
     """
 

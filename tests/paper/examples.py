@@ -58,7 +58,7 @@ def made_result(run, error, **facts):
         "data": Path(run.data).stem,
         "errors": (0.5 * error, 1.5 * error),
         "errors_by_points": {number: (error * (1000 / number) ** 0.1,) for number in run.test_points},
-        "scores": {"training_error": error / 4} if run.is_trained else {"leave_one_out_error": error},
+        "scores": {"training_error": error / 4} if run.is_trained else {"left_out_error": error},
         "num_parameters": 1000,
         "fit_seconds": 8.0,
         "predict_seconds": 0.01,

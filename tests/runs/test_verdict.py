@@ -76,9 +76,9 @@ def test_a_single_operator_is_not_compared_with_nothing():
 
 def test_summaries_hold_what_runs_say_together():
     (summary,) = summarise(
-        made_results("linear", [0.1, 0.3], scores={"leave_one_out_error": 0.2}, num_parameters=7, fit_seconds=3.0)
+        made_results("linear", [0.1, 0.3], scores={"left_out_error": 0.2}, num_parameters=7, fit_seconds=3.0)
     )
     assert summary.mean == pytest.approx(0.2)
     assert summary.spread == pytest.approx(0.1 * 2**0.5)
-    assert (summary.own_error, summary.own_kind) == (pytest.approx(0.2), "leave-one-out")
+    assert (summary.own_error, summary.own_kind) == (pytest.approx(0.2), "left out")
     assert (summary.num_parameters, summary.fit_seconds) == (7, 3.0)

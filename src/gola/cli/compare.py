@@ -84,7 +84,9 @@ def _training(epochs: int | None, steps: int | None) -> "TrainingConfig":
 
 
 def _table(summaries: "list[Summary]") -> Table:
-    estimates = [kind for kind in ("leave-one-out", "validation") if any(one.own_kind == kind for one in summaries)]
+    from gola.runs import ESTIMATES
+
+    estimates = [kind for kind in ESTIMATES.values() if any(one.own_kind == kind for one in summaries)]
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("operator", overflow="fold")
     for heading in ("test error", "seeds", *estimates, "fit", "predict", "parameters"):
@@ -121,6 +123,6 @@ def _explanation(run: "RunConfig", outcomes: "list[Outcome]", seeds: int) -> str
     machine = "1 thread" if threads == [1] else f"{' or '.join(map(str, threads))} threads"
     return (
         f"{run.num_train} training samples, {points} each. Test errors are mean relative L2 errors{spread}; every seed"
-        " draws other samples and points, the same for all operators. Leave-one-out and validation errors need no test"
-        f" samples. Times are medians on {machine}: to fit, to predict one sample."
+        " draws other samples and points, the same for all operators. Errors on training samples left out, or set aside"
+        f" for validation, need no test samples. Times are medians on {machine}: to fit, to predict one sample."
     )

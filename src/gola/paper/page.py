@@ -11,6 +11,7 @@ from gola.paper.cells import TARGETS, cells_of
 from gola.paper.complexity import EXPONENTS, SYMBOLS, Complexity
 from gola.paper.costs import time_text
 from gola.paper.findings import findings
+from gola.paper.honesty import honesty
 from gola.paper.listing import write_listing
 from gola.paper.markdown import paragraphs, to_markdown
 from gola.paper.settings import differences, seeds_and_training
@@ -56,7 +57,7 @@ def report_of(store: Store, measured: Complexity | None) -> Report:
         title="The paper's tables and figures, done again",
         lead=_lead(store),
         sections=[
-            Section("What the numbers say", [Text(_CLAIMS), *findings(store), *standing(store)]),
+            Section("What the numbers say", [Text(_CLAIMS), *findings(store), *standing(store), *honesty(store)]),
             Section("How to read the tables", [Text(tables.EXPLANATION)]),
             *(section_of(target, store, measured) for target in _TITLES),
             Section("What differs from the paper, and why", [Text(text) for text in differences(store)]),

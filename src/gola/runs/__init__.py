@@ -1,6 +1,6 @@
 """Runs: a fit with its evaluation, described by settings alone, so that it can be repeated and found again."""
 
-from gola.runs.comparison import Summary, error_text, summarise
+from gola.runs.comparison import ESTIMATES, Summary, error_text, summarise
 from gola.runs.config import RunConfig
 from gola.runs.execution import execute
 from gola.runs.fingerprints import code_version, fingerprint_of
@@ -12,6 +12,7 @@ from gola.runs.sweeping import Candidate, Sweep, advice
 from gola.runs.verdict import verdict
 
 __all__ = [
+    "ESTIMATES",
     "Candidate",
     "Outcome",
     "Plan",

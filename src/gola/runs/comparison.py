@@ -7,7 +7,8 @@ from typing import Any
 
 from gola.runs.result import Outcome, RunResult
 
-_ESTIMATES = {"leave_one_out_error": "leave-one-out", "validation_error": "validation"}
+ESTIMATES = {"left_out_error": "left out", "validation_error": "validation"}
+"""Scores by which a fit judges itself without test samples, and what people call them."""
 NOTABLE = 1.5
 """Times whose ratio is smaller are about the same."""
 
@@ -20,7 +21,7 @@ class Summary:
         operator: Its name, and preset where one was chosen.
         errors: Mean test error of each seed.
         own_errors: Errors that the fits themselves came up with, without test samples; empty where they did not.
-        own_kind: What those are: leave-one-out or validation.
+        own_kind: What those are, one of :data:`ESTIMATES`.
         fit_seconds: Median time to fit.
         predict_seconds: Median time to predict one sample.
         num_parameters: Median number of parameters.
@@ -110,12 +111,12 @@ def _summary(operator: str, outcomes: Sequence[Outcome]) -> Summary:
     failures = {outcome.run.seed: outcome.message for outcome in outcomes if not isinstance(outcome, RunResult)}
     if not results:
         return Summary(operator=operator, errors={}, failures=failures)
-    score = next((name for name in _ESTIMATES if all(name in result.scores for result in results)), None)
+    score = next((name for name in ESTIMATES if all(name in result.scores for result in results)), None)
     return Summary(
         operator=operator,
         errors={result.run.seed: result.error for result in results},
         own_errors=() if score is None else tuple(result.scores[score] for result in results),
-        own_kind="" if score is None else _ESTIMATES[score],
+        own_kind="" if score is None else ESTIMATES[score],
         fit_seconds=statistics.median(result.fit_seconds for result in results),
         predict_seconds=statistics.median(result.predict_seconds for result in results),
         num_parameters=round(statistics.median(result.num_parameters for result in results)),
