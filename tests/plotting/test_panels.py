@@ -29,6 +29,16 @@ def test_marks_look_like_the_curve_that_they_belong_to():
     assert mark.get_linestyle() == "None"
 
 
+def test_a_wide_curve_shows_on_both_sides_of_one_that_lies_on_it():
+    values = {30.0: 0.2, 100.0: 0.1}
+    (axes,) = draw_panels(
+        [panel(Curve(label="narrow", values=values), Curve(label="wide", values=values, wide=True))]
+    ).axes
+    narrow, wide = axes.lines
+    assert wide.get_linewidth() > 2 * narrow.get_linewidth()
+    assert wide.get_zorder() < narrow.get_zorder()
+
+
 def test_both_scales_are_logarithmic_with_the_sizes_as_ticks():
     figure = draw_panels([panel(Curve(label="a", values={5.0: 1.0, 30.0: 0.3, 100.0: 0.1}, spreads={5.0: 2.0}))])
     (axes,) = figure.axes

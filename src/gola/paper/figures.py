@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from gola.paper.cells import Cell, capacity_cell, cell_at, places_of
 from gola.paper.complexity import SYMBOLS, Complexity
-from gola.paper.contenders import Contender
+from gola.paper.contenders import OURS, Contender
 from gola.paper.protocol import TITLES
 from gola.paper.published import TABLE_1, TABLE_2
 from gola.paper.store import Store
@@ -149,7 +149,7 @@ def complexity(measured: Complexity) -> Picture:
 def _over_sizes(store: Store, problem: str, one: Contender) -> Curve:
     place = places_of(one, store.protocol)[0]
     errors = {size: store.errors(cell_at(problem, one, size, place, store.protocol)) for size in store.protocol.sizes}
-    return _curve(one.title, errors)
+    return _curve(one.title, errors, wide=one.operator == OURS)
 
 
 def _printed(store: Store, problem: str) -> list[Curve]:
@@ -167,13 +167,14 @@ def _printed(store: Store, problem: str) -> list[Curve]:
     return found
 
 
-def _curve(label: str, errors: Mapping[int, Mapping[int, float]]) -> Curve:
+def _curve(label: str, errors: Mapping[int, Mapping[int, float]], *, wide: bool = False) -> Curve:
     """Return a curve of means over seeds, with their spread."""
     known = {float(size): list(by_seed.values()) for size, by_seed in errors.items() if by_seed}
     return Curve(
         label=label,
         values={size: statistics.fmean(values) for size, values in known.items()},
         spreads={size: spread(values) or 0.0 for size, values in known.items()},
+        wide=wide,
     )
 
 

@@ -4,11 +4,11 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gola.paper.contenders import OURS
 from gola.paper.sheets import SHEETS, Number, Sheet, problem_titles
 from gola.paper.store import Store
 from gola.report import Table
 
-OURS = "auto"
 _CAPTION = (
     f"In how many cells of each table `{OURS}` is lowest, or within its error bar of the lowest: among all operators"
     " here, over the seeds that both have, and all models that the paper prints there. The error bar is the standard"

@@ -37,6 +37,7 @@ class Curve:
         look: ``"line"`` for what was measured, ``"dashed"`` for what it is compared with, ``"marks"`` for numbers that
             stand alone.
         like: Another curve whose colour and marks it takes.
+        wide: Whether to draw it wide and below the others, so that both are seen where another curve is the same.
     """
 
     label: str
@@ -44,6 +45,7 @@ class Curve:
     spreads: Mapping[float, float] = field(default_factory=dict)
     look: Literal["line", "dashed", "marks"] = "line"
     like: str | None = None
+    wide: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +149,9 @@ def _draw_curve(axes: Axes, curve: Curve, look: _Look) -> None:
     # A bar that reaches below zero has no place on a logarithmic scale.
     bars = [min(curve.spreads.get(place, 0.0), 0.95 * height) for place, height in zip(places, heights, strict=True)]
     axes.errorbar(places, heights, yerr=bars if any(bars) else None, fmt="none", ecolor=colour, capsize=2)
-    axes.plot(places, heights, f"{marker}-", color=colour, markersize=4, linewidth=1.3, label=curve.label)
+    size, width, level = (8, 4.5, 1.9) if curve.wide else (4, 1.3, 2.0)
+    style = {"color": colour, "markersize": size, "linewidth": width, "zorder": level}
+    axes.plot(places, heights, f"{marker}-", **style, label=curve.label)
 
 
 def _add_legend(figure: Figure) -> None:
