@@ -149,9 +149,9 @@ def _draw_curve(axes: Axes, curve: Curve, look: _Look) -> None:
     # A bar that reaches below zero has no place on a logarithmic scale.
     bars = [min(curve.spreads.get(place, 0.0), 0.95 * height) for place, height in zip(places, heights, strict=True)]
     axes.errorbar(places, heights, yerr=bars if any(bars) else None, fmt="none", ecolor=colour, capsize=2)
-    size, width, level = (8, 4.5, 1.9) if curve.wide else (4, 1.3, 2.0)
-    style = {"color": colour, "markersize": size, "linewidth": width, "zorder": level}
-    axes.plot(places, heights, f"{marker}-", **style, label=curve.label)
+    (line,) = axes.plot(places, heights, f"{marker}-", color=colour, markersize=4, linewidth=1.3, label=curve.label)
+    if curve.wide:
+        line.set(markersize=8, linewidth=4.5, zorder=line.get_zorder() - 0.1)
 
 
 def _add_legend(figure: Figure) -> None:
