@@ -279,7 +279,8 @@ def _report(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "RunFol
 
 
 def _table(facts: dict[str, Any], *, num_epochs: int) -> Table:
-    rows = {name.replace("_", " "): f"{error:.4f}" for name, error in facts["scores"].items()}
+    errors = {name.removesuffix("_error").replace("_", "-"): error for name, error in facts["scores"].items()}
+    rows = {f"{kind} error": f"{error:.4f}" for kind, error in errors.items()}
     if choice := facts["choice"]:
         parts = zip(choice["members"], choice["weights"], strict=True)
         rows["choice"] = " + ".join(f"{weight:.2f} {name}" for name, weight in parts)
