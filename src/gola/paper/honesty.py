@@ -12,7 +12,7 @@ from gola.runs import RunResult
 _FORETOLD = "left_out_error"
 _CAPTION = (
     "Test error divided by the error that the fit foretells from training samples left out: the median over all runs"
-    " of the tables and figures above, in brackets the lowest and the highest, and how many runs. Above 1 an operator"
+    " of the tables and figures, in brackets the lowest and the highest, and how many runs. Above 1 an operator"
     " promises too much. An ensemble of networks may well keep more than it promises: each sample left out is predicted"
     " by one network, and a test sample by all."
 )
