@@ -2,9 +2,11 @@ import pytest
 import torch
 
 from gola.data.cloud import Cloud
-from gola.operators.closed_form import LinearConfig
+from gola.operators.closed_form import LinearConfig, linear
 from gola.operators.closed_form.linear import Linear
 from gola.operators.closed_form.linear_map import GreenPrior
+from gola.operators.closed_form.search import choose_symmetries
+from gola.operators.closed_form.symmetry import Symmetries
 from gola.problems import make_problem
 from tests.operators.closed_form.examples import relative_error, scattered, small_operator, wave_samples
 
@@ -114,6 +116,21 @@ def test_symmetries_are_found_with_their_signs(symmetric):
     found = {(one.axes, one.flips): one.input_sign * one.output_sign for one in symmetric.symmetries.elements}
     both = (True, True)
     assert found == {((0, 1), (False, False)): 1, ((1, 0), (False, False)): 1, ((0, 1), both): -1, ((1, 0), both): -1}
+
+
+def test_symmetries_that_a_first_fit_misses_are_found_by_the_next(symmetric, monkeypatch):
+    rounds = []
+
+    def missing_some(*fit, tolerance):
+        found = choose_symmetries(*fit, tolerance=tolerance)
+        rounds.append(found if rounds else Symmetries(found.elements[:2]))
+        return rounds[-1]
+
+    monkeypatch.setattr(linear, "choose_symmetries", missing_some)
+    operator = fitted_to(turned)
+    assert [len(found) for found in rounds] == [2, 4]
+    assert len(operator.symmetries) == 4
+    assert float(operator.left_out_error) == pytest.approx(float(symmetric.left_out_error), rel=0.2)
 
 
 def test_what_is_no_symmetry_is_not_taken_for_one():

@@ -27,6 +27,9 @@ _PriorSearch = Callable[[FunctionSpace, Tensor, Probes, Symmetries], GreenPrior 
 _PRIOR_SEARCHES: tuple[_PriorSearch, ...] = (choose_green_prior, choose_spectral_prior)
 # Symmetries and reciprocity have to pay: what differs by less differs by chance.
 _CLEARLY_BETTER = 0.97
+# A copy by a true symmetry is predicted like any other sample, up to chance and to what choosing settings by samples left
+# out makes of their errors. Symmetries that only a looser limit lets pass are tried after the others.
+_TOLERANCES = (1.5, 2.5)
 # How far to doubt integrals that reciprocity tells: of samples not seen they err more than those of training samples.
 _DOUBTS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 
@@ -111,20 +114,14 @@ class Linear(ClosedForm):
     def choose(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
     ) -> Float[Tensor, "sample mode channel"]:
-        """Fit under the best prior of each kind, and keep the one with the smaller leave-one-out error.
-
-        If the map found has symmetries, choose and fit again with all copies of the samples, and keep what is better.
-        """
+        """Fit under the best prior of each kind, and keep the one with the smaller leave-one-out error."""
         config = self.config
         near = self.space_for(samples, config.num_modes, config.padding)
         wide = self.space_for(samples, config.num_wide_modes, config.wide_padding)
         fitted = [InputFeatures.fitted(space, samples.points, samples.inputs) for space in (near, wide)]
         best = self._best(fitted, solutions, samples, Symmetries.none(config.dim))
         if config.symmetries:
-            symmetries = choose_symmetries(best.inputs.space, best.features, self.solutions, best.found, samples)
-            if len(symmetries) > 1:
-                symmetric = self._best(fitted, solutions, samples, symmetries)
-                best = symmetric if symmetric.error < _CLEARLY_BETTER * best.error else best
+            best = self._symmetric(best, fitted, solutions, samples)
         if config.reciprocity:
             best = self._informed(best, solutions, samples)
         if config.diffusion:
@@ -184,6 +181,27 @@ class Linear(ClosedForm):
             error = error_at_the_data(self.solutions, found.left_out, samples)
             tried.append(_Candidate(error, inputs, features, prior, symmetries, found))
         return min(tried, key=lambda candidate: candidate.error)
+
+    def _symmetric(
+        self,
+        best: "_Candidate",
+        fitted: Sequence[tuple[InputFeatures, Tensor]],
+        solutions: Float[Tensor, "sample mode channel"],
+        samples: Samples,
+    ) -> "_Candidate":
+        """Choose and fit again with copies of the samples by symmetries of the map, if that is better.
+
+        From few samples a map shows some of its symmetries only, or shows them faintly. Learned from copies by these it
+        is better, and may show the others.
+        """
+        for tolerance in _TOLERANCES:
+            symmetries = choose_symmetries(
+                best.inputs.space, best.features, self.solutions, best.found, samples, tolerance=tolerance
+            )
+            if len(symmetries) > len(best.symmetries):
+                symmetric = self._best(fitted, solutions, samples, symmetries)
+                best = symmetric if symmetric.error < _CLEARLY_BETTER * best.error else best
+        return best
 
     def _informed(
         self, plain: "_Candidate", solutions: Float[Tensor, "sample mode channel"], samples: Samples

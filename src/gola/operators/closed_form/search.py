@@ -45,8 +45,6 @@ _SHARES = tuple(10.0**power for power in range(-12, 2))
 # What a symmetry is tested with.
 _TESTED_SAMPLES = 8
 _TESTED_POINTS = 1000
-# A copy by a true symmetry is predicted like any other sample, up to chance.
-_TOLERANCE = 1.5
 # Samples with their copies. Time grows with the cube of this.
 _MOST_COPIES = 400
 
@@ -109,8 +107,19 @@ def choose_symmetries(
     outputs: FunctionSpace,
     found: LinearMap,
     samples: Samples,
+    *,
+    tolerance: float,
 ) -> Symmetries:
-    """Return the symmetries of a fitted map: those whose copies it predicts about as well as samples left out."""
+    """Return the symmetries of a fitted map: those whose copies it predicts about as well as samples left out.
+
+    Args:
+        inputs: The space of the inputs.
+        coefficients: Of the inputs of the samples.
+        outputs: The space of the solutions.
+        found: The map.
+        samples: The training samples.
+        tolerance: How many times as large the error on copies may be.
+    """
     rows = spread(len(samples), at_most=_TESTED_SAMPLES)
     tested = candidates(inputs.dim)
     predictions = [found.left_out[rows]]
@@ -119,7 +128,7 @@ def choose_symmetries(
         predictions.append(one.output_sign * composed(one.inverse, outputs, copies.mT).mT)
     left_out, *errors = _mean_errors(outputs, torch.stack(predictions), samples, rows)
     order = sorted(range(len(tested)), key=errors.__getitem__)
-    accepted = [tested[number] for number in order if errors[number] <= _TOLERANCE * left_out]
+    accepted = [tested[number] for number in order if errors[number] <= tolerance * left_out]
     return Symmetries(largest_group(accepted, inputs.dim, at_most=max(1, _MOST_COPIES // len(samples))))
 
 
