@@ -27,8 +27,8 @@ _PriorSearch = Callable[[FunctionSpace, Tensor, Probes, Symmetries], GreenPrior 
 _PRIOR_SEARCHES: tuple[_PriorSearch, ...] = (choose_green_prior, choose_spectral_prior)
 # Symmetries and reciprocity have to pay: what differs by less differs by chance.
 _CLEARLY_BETTER = 0.97
-# A copy by a true symmetry is predicted like any other sample, up to chance and to what choosing settings by samples left
-# out makes of their errors. Symmetries that only a looser limit lets pass are tried after the others.
+# A copy by a true symmetry is predicted like any other sample, up to chance and to what choosing settings by errors of
+# samples left out makes of these. Symmetries that only a looser limit lets pass are tried after the others.
 _TOLERANCES = (1.5, 2.5)
 # How far to doubt integrals that reciprocity tells: of samples not seen they err more than those of training samples.
 _DOUBTS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
