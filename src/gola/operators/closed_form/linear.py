@@ -194,11 +194,13 @@ class Linear(ClosedForm):
         From few samples a map shows some of its symmetries only, or shows them faintly. Learned from copies by these it
         is better, and may show the others.
         """
+        most = len(best.symmetries)
         for tolerance in _TOLERANCES:
             symmetries = choose_symmetries(
                 best.inputs.space, best.features, self.solutions, best.found, samples, tolerance=tolerance
             )
-            if len(symmetries) > len(best.symmetries):
+            if len(symmetries) > most:
+                most = len(symmetries)
                 symmetric = self._best(fitted, solutions, samples, symmetries)
                 best = symmetric if symmetric.error < _CLEARLY_BETTER * best.error else best
         return best
