@@ -15,7 +15,9 @@ NUM_SAMPLES = 9
 @pytest.fixture(params=NAMES, scope="module")
 def fitted(request):
     """A fitted operator, its training samples, and other samples to predict."""
-    operator = small_operator(request.param, num_inputs=num_inputs_of(request.param))
+    # With symmetries the linear operator fits samples without noise so closely that rounding shows.
+    plain = {"symmetries": False} if request.param == "linear" else {}
+    operator = small_operator(request.param, num_inputs=num_inputs_of(request.param), **plain)
     training = training_samples(request.param, NUM_SAMPLES)
     operator.fit(*training)
     return operator, training, training_samples(request.param, 3, seed=1)
