@@ -10,8 +10,8 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from benchmarks import dropped
 from benchmarks.variants import PAPER_PROBLEMS, ROWS, VARIANTS, WORK
-from gola.paper.published import TABLE_1, TABLE_2
-from gola.paper.store import Store
+from paper.published import TABLE_1, TABLE_2
+from paper.store import Store
 
 PAGE = Path("docs/ablation.md")
 FIGURE = Path("results/ablation/ablation.png")

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from benchmarks.geometric import edge_attributes, edges_of, pna_conv
 from benchmarks.timing import alternate
 from gola.graph import fused, radius_neighbourhood
-from gola.operators.message_passing import MessagePassing
+from gola.operators.gola.message_passing import MessagePassing
 
 NUM_SAMPLES, NUM_POINTS, RADIUS = 4, 1000, 0.1
 WIDTHS = (64, 256)

@@ -17,16 +17,16 @@ import torch
 from torch import Tensor
 
 from benchmarks.runs import Runs
-from gola.data.cloud import Cloud
 from gola.data.dataset import Dataset
 from gola.metrics import relative_l2
 from gola.operators import ClosedForm, Kernel, Linear, Mean, Nearest
+from gola.operators.cloud import Cloud
 from gola.problems import make_problem
 
 KEYS = ("problem", "num_train", "operator", "seed")
 RUNS = Runs(
     path=Path("results/closed_form/runs.csv"),
-    columns=(*KEYS, "error", "left_out_error", "fit_seconds", "predict_milliseconds"),
+    columns=(*KEYS, "error", "cv_error", "fit_seconds", "predict_milliseconds"),
     keys=KEYS,
 )
 OPERATORS: dict[str, type[ClosedForm]] = {operator.name: operator for operator in (Mean, Nearest, Kernel, Linear)}
@@ -64,13 +64,13 @@ def run(problem: str, num_train: int, operator: str, seed: int) -> tuple[object,
     kind = OPERATORS[operator]
     made = kind(kind.presets["default"])
     start = time.process_time()
-    made.fit(cloud, targets)
+    made.fit_cloud(cloud, targets)
     fitted = time.process_time()
     predictions = made(asked)
     milliseconds = 1e3 * (time.process_time() - fitted) / NUM_TEST
     error = relative_l2(predictions, truth, asked.sizes).mean()
-    left_out = relative_l2(made.leave_one_out(), targets, cloud.sizes).mean()
-    measured = (f"{error:.5f}", f"{left_out:.5f}", f"{fitted - start:.2f}", f"{milliseconds:.1f}")
+    held_out = relative_l2(made.leave_one_out(), targets, cloud.sizes).mean()
+    measured = (f"{error:.5f}", f"{held_out:.5f}", f"{fitted - start:.2f}", f"{milliseconds:.1f}")
     return (problem, num_train, operator, seed, *measured)
 
 
@@ -107,9 +107,9 @@ def cell(rows: Sequence[dict[str, str]]) -> str:
     if not rows:
         return "–"
     errors = [float(row["error"]) for row in rows]
-    left_out = np.mean([float(row["left_out_error"]) for row in rows])
+    held_out = np.mean([float(row["cv_error"]) for row in rows])
     spread = f" ± {np.std(errors, ddof=1):.4f}" if len(errors) > 1 else ""
-    return f"{np.mean(errors):.4f}{spread} ({left_out:.4f})"
+    return f"{np.mean(errors):.4f}{spread} ({held_out:.4f})"
 
 
 if __name__ == "__main__":

@@ -21,14 +21,14 @@ import torch
 from benchmarks.runs import Runs
 from benchmarks.variants import PAPER_PROBLEMS, SPECTRAL
 from gola import Dataset, Surrogate, evaluate, fit
-from gola.data.cloud import Cloud
 from gola.data.sample import Sample
+from gola.fitting.training import train
+from gola.fitting.training.samples import Objective, PreparedSamples
 from gola.geometry import Box, voronoi_weights
 from gola.metrics import relative_l2
+from gola.operators.cloud import Cloud
 from gola.operators.spectral.projection import with_spectra
 from gola.runs import RunConfig
-from gola.training import train
-from gola.training.samples import Objective, PreparedSamples
 
 RUNS = Runs(
     path=Path("results/ablation/dropped.csv"),
@@ -96,10 +96,10 @@ def _stacked(run: RunConfig) -> tuple[Dataset, Dataset]:
     """Return training and test samples with the prediction of a closed form as last input channel."""
     train_set, test = (data.in_memory() for data in run.samples() if data is not None)
     fitted = [fit(train_set, name) for name in ("linear", "kernel")]
-    closed_form = min(fitted, key=lambda surrogate: surrogate.scores["left_out_error"])
-    left_out = torch.split(closed_form.operator.leave_one_out(), train_set.num_points.tolist())
+    closed_form = min(fitted, key=lambda surrogate: surrogate.scores["cv_error"])
+    held_out = torch.split(closed_form.operator.leave_one_out(), train_set.num_points.tolist())
     predicted = [closed_form.predict(one.points, one.inputs) for one in test]
-    return _with_input(train_set, [one.numpy() for one in left_out]), _with_input(test, predicted)
+    return _with_input(train_set, [one.numpy() for one in held_out]), _with_input(test, predicted)
 
 
 def _with_input(data: Dataset, further: list[np.ndarray]) -> Dataset:

@@ -5,13 +5,13 @@ import warnings
 import torch
 from torch import Tensor, nn
 
-from gola.data.cloud import Cloud
 from gola.graph import Neighbourhood
 from gola.operators import Gola
-from gola.operators.attention_message_passing import AttentionMessagePassing
-from gola.operators.global_attention import NORM_EPSILON, GlobalAttention
-from gola.operators.gola import GolaBlock
-from gola.operators.message_passing import MessagePassing
+from gola.operators.cloud import Cloud
+from gola.operators.gola.attention_message_passing import AttentionMessagePassing
+from gola.operators.gola.global_attention import NORM_EPSILON, GlobalAttention
+from gola.operators.gola.gola import GolaBlock
+from gola.operators.gola.message_passing import MessagePassing
 
 with warnings.catch_warnings():
     # It still calls torch.jit.script, which torch deprecates.

@@ -10,8 +10,8 @@ from torch.nn.functional import relu
 
 from benchmarks.memory import peak_gib
 from benchmarks.timing import alternate, seconds
-from gola.data.cloud import Cloud
-from gola.operators.gkn import Gkn, GknConfig
+from gola.operators.baselines.gkn import Gkn, GknConfig
+from gola.operators.cloud import Cloud
 
 CONFIG = GknConfig(width=32, kernel_width=256, num_layers=4, radius=0.1)
 # NNConv's kernel matrices of this one would fill more than 24 GiB, the memory of a large graphics card.

@@ -18,10 +18,10 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks.geometric import LibraryGola, edge_attributes, edges_of
 from benchmarks.memory import peak_gib
 from benchmarks.timing import alternate, seconds
-from gola.data.cloud import Cloud
 from gola.geometry import spatial_order
 from gola.graph import radius_for
 from gola.operators import Gola
+from gola.operators.cloud import Cloud
 
 NUM_SAMPLES, NUM_POINTS, RADIUS = 4, 1000, 0.1
 NUM_NEIGHBOURS = 16

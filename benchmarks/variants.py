@@ -4,11 +4,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gola import TrainingConfig
-from gola.paper.budgets import BUDGETS
-from gola.paper.cells import Cell, run_of
-from gola.paper.reproduction import Reproduction
-from gola.problems import PROBLEMS
+from gola.registry import PROBLEMS
 from gola.runs import RunConfig
+from paper.budgets import BUDGETS
+from paper.cells import Cell, run_of
+from paper.reproduction import Reproduction
 
 WORK = Reproduction.of("standard", out=Path("results/paper"), data=Path("data/paper"))
 # Problems on meshes have no resolution to set.

@@ -1,9 +1,10 @@
 """Small fits for tests of what comes after fitting."""
 
 from gola.data.dataset import Dataset
-from gola.fitting import config_for, fit
+from gola.fitting.configs import config_for
 from gola.problems import make_problem
-from gola.training import TrainingConfig
+from gola.protocol import TrainingConfig
+from gola.surrogate.fit import fit
 
 TINY = {"gola": {"width": 8, "num_modes": 8, "num_heads": 1}, "linear": {"num_modes": 40}}
 

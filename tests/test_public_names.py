@@ -17,7 +17,7 @@ def test_an_unknown_name_is_an_attribute_error():
         gola.dataset_typo  # noqa: B018
 
 
-@pytest.mark.parametrize("modules", ["gola, gola.problems, gola.generation", "gola.cli"])
+@pytest.mark.parametrize("modules", ["gola, gola.problems, gola.problems.generation", "gola.cli"])
 def test_solving_equations_and_the_command_line_do_not_wait_for_pytorch(modules):
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

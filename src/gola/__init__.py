@@ -1,30 +1,42 @@
-"""Operator learning from few simulations on scattered points."""
+"""Operator learning from few simulations on points and meshes."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gola.data.cloud import Cloud
     from gola.data.dataset import Dataset
     from gola.data.sample import Channel, Sample
-    from gola.evaluation import evaluate
-    from gola.fitting import fit
-    from gola.generation import generate
+    from gola.operators.cloud import Cloud
     from gola.problems import make_problem
-    from gola.surrogate import Surrogate
-    from gola.training import TrainingConfig
+    from gola.problems.generation import generate
+    from gola.protocol import TrainingConfig
+    from gola.registry import (
+        register_metric,
+        register_operator,
+        register_problem,
+        register_reader,
+        register_writer,
+    )
+    from gola.surrogate.evaluation import evaluate
+    from gola.surrogate.fit import fit
+    from gola.surrogate.surrogate import Surrogate
 
 _HOMES = {
     "Channel": "gola.data.sample",
-    "Cloud": "gola.data.cloud",
+    "Cloud": "gola.operators.cloud",
     "Dataset": "gola.data.dataset",
     "Sample": "gola.data.sample",
-    "Surrogate": "gola.surrogate",
-    "TrainingConfig": "gola.training",
-    "evaluate": "gola.evaluation",
-    "fit": "gola.fitting",
-    "generate": "gola.generation",
+    "Surrogate": "gola.surrogate.surrogate",
+    "TrainingConfig": "gola.protocol",
+    "evaluate": "gola.surrogate.evaluation",
+    "fit": "gola.surrogate.fit",
+    "generate": "gola.problems.generation",
     "make_problem": "gola.problems",
+    "register_metric": "gola.registry",
+    "register_operator": "gola.registry",
+    "register_problem": "gola.registry",
+    "register_reader": "gola.registry",
+    "register_writer": "gola.registry",
 }
 
 __all__ = [
@@ -38,6 +50,11 @@ __all__ = [
     "fit",
     "generate",
     "make_problem",
+    "register_metric",
+    "register_operator",
+    "register_problem",
+    "register_reader",
+    "register_writer",
 ]
 
 

@@ -6,16 +6,56 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+Fields = Float[Tensor, "*batch point channel"]
+"""Values at the points of a sample, or of several samples with as many points each."""
+Numbers = Float[Tensor, "*batch"]
 
-def relative_l2(
+_SAMPLE = (-2, -1)
+
+
+def relative_l2(predictions: Fields, targets: Fields) -> Numbers:
+    r"""Return the relative L2 error of a sample, :math:`\|p - u\|_2 / \|u\|_2` over its points and channels.
+
+    >>> float(relative_l2(torch.tensor([[1.0], [0.0]]), torch.tensor([[2.0], [0.0]])))
+    0.5
+    """
+    return _norm(predictions - targets) / size_of(targets)
+
+
+def relative_l1(predictions: Fields, targets: Fields) -> Numbers:
+    r"""Return the relative L1 error of a sample, :math:`\|p - u\|_1 / \|u\|_1`."""
+    total = targets.abs().sum(dim=_SAMPLE)
+    return (predictions - targets).abs().sum(dim=_SAMPLE) / torch.where(total > 0.0, total, _count(targets))
+
+
+def rmse(predictions: Fields, targets: Fields) -> Numbers:
+    """Return the root mean square error, in the unit of the targets."""
+    return (predictions - targets).square().mean(dim=_SAMPLE).sqrt()
+
+
+def max_error(predictions: Fields, targets: Fields) -> Numbers:
+    """Return the largest error at any point, in the unit of the targets."""
+    return (predictions - targets).abs().amax(dim=_SAMPLE)
+
+
+def r2(predictions: Fields, targets: Fields) -> Numbers:
+    r"""Return the coefficient of determination :math:`R^2 = 1 - \|p - u\|^2 / \|u - \bar u\|^2` of a sample.
+
+    The mean of the sample itself is what the prediction has to beat. A constant target has no variation to explain:
+    there it is 1 for a perfect prediction and 0 otherwise.
+    """
+    left = (predictions - targets).square().sum(dim=_SAMPLE)
+    variation = (targets - targets.mean(dim=-2, keepdim=True)).square().sum(dim=_SAMPLE)
+    return torch.where(variation > 0.0, 1.0 - left / variation, (left == 0.0).to(left))
+
+
+def relative_l2_errors(
     predictions: Float[Tensor, "point channel"],
     targets: Float[Tensor, "point channel"],
     sizes: Sequence[int],
     scales: Sequence[float] | None = None,
 ) -> Float[Tensor, " sample"]:
-    r"""Return the relative L2 error of each sample, :math:`\|p - u\| / \|u\|` over its points and channels.
-
-    The paper's loss and measure (section 3.7).
+    """Return the relative L2 error of each of several samples: the paper's loss and measure (section 3.7).
 
     Args:
         predictions: Of all samples, one after the other.
@@ -23,18 +63,25 @@ def relative_l2(
         sizes: Number of points of each sample.
         scales: Typical size of each channel, which makes channels of different units count alike.
 
-    >>> relative_l2(torch.tensor([[1.0], [0.0], [3.0]]), torch.tensor([[2.0], [0.0], [2.0]]), [2, 1]).tolist()
+    >>> relative_l2_errors(torch.tensor([[1.0], [0.0], [3.0]]), torch.tensor([[2.0], [0.0], [2.0]]), [2, 1]).tolist()
     [0.5, 0.5]
     """
     if scales is not None:
         units = targets.new_tensor(scales)
         predictions, targets = predictions / units, targets / units
-    errors = (predictions - targets).split(list(sizes))
-    truths = targets.split(list(sizes))
-    return torch.stack([error.norm() / _size(truth) for error, truth in zip(errors, truths, strict=True)])
+    pairs = zip(predictions.split(list(sizes)), targets.split(list(sizes)), strict=True)
+    return torch.stack([relative_l2(found, truth) for found, truth in pairs])
 
 
-def _size(truth: Float[Tensor, "point channel"]) -> Float[Tensor, ""]:
-    # A target that vanishes has no relative error: the absolute one stands in, as a mean over points and channels.
-    norm = truth.norm()
-    return torch.where(norm > 0.0, norm, truth.numel() ** 0.5)
+def size_of(targets: Fields) -> Numbers:
+    """Return the norm of a target; where it vanishes, what turns its error into a root mean square instead."""
+    norm = _norm(targets)
+    return torch.where(norm > 0.0, norm, _count(targets) ** 0.5)
+
+
+def _norm(values: Fields) -> Numbers:
+    return values.flatten(-2).norm(dim=-1)
+
+
+def _count(values: Fields) -> float:
+    return float(values.shape[-2] * values.shape[-1])

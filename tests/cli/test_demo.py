@@ -10,9 +10,9 @@ from gola.cli import app, demo
 from gola.cli.demo_report import OWN_DATA
 from gola.cli.demo_result import Entry, beside_the_paper, reason, result_rows, verdict
 from gola.data.dataset import Dataset
-from gola.evaluation import Evaluation, evaluate
 from gola.runs import RunConfig
-from gola.surrogate import Surrogate
+from gola.surrogate.evaluation import Evaluation, evaluate
+from gola.surrogate.surrogate import Surrogate
 from tests.fits import small_data, small_surrogate
 from tests.test_report import Page
 

@@ -7,7 +7,7 @@ import pytest
 import gola
 from gola.data.dataset import Dataset
 from gola.runs import RunConfig
-from gola.surrogate import Surrogate
+from gola.surrogate.surrogate import Surrogate
 from tests.cli.runs import failure, generated, run, success
 
 

@@ -2,7 +2,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gola.cli import app
-from gola.operators import OPERATORS
+from gola.registry import OPERATORS
 
 
 def run(*words):

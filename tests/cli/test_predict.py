@@ -6,7 +6,7 @@ import pytest
 
 from gola.data.dataset import Dataset
 from gola.data.sample import Channel
-from gola.surrogate import Surrogate
+from gola.surrogate.surrogate import Surrogate
 from tests.cli.runs import failure, run, success
 
 POINTS = np.random.default_rng(0).random((40, 2))

@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from gola.paper.contenders import Contender
-from gola.paper.published import PROBLEMS
-from gola.paper.reproduction import Reproduction
+from paper.contenders import Contender
+from paper.published import PROBLEMS
+from paper.reproduction import Reproduction
 from tests.cli.runs import failure, run, success
 from tests.paper.examples import tiny_work
 

@@ -11,8 +11,8 @@ from dataclasses import fields
 import pytest
 import torch
 
-from gola.surrogate import Surrogate
-from gola.training import TrainingConfig
+from gola.protocol import TrainingConfig
+from gola.surrogate.surrogate import Surrogate
 from tests.cli.runs import TINY, failure, generated, run, success
 
 SMALL = ("--num-train", 7, "--num-points", 60, *TINY)

@@ -2,7 +2,7 @@
 
 import torch
 
-from gola.data.cloud import Cloud
+from gola.operators.cloud import Cloud
 
 
 def scattered_cloud(num_points, *, dim=2, num_inputs=1, radius=0.3, seed=0, dtype=torch.float64):

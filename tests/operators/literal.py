@@ -10,7 +10,7 @@ import math
 import torch
 
 from gola.graph.reductions import STD_EPSILON
-from gola.operators.global_attention import NORM_EPSILON
+from gola.operators.gola.global_attention import NORM_EPSILON
 
 
 def neighbours(neighbourhood):

@@ -9,9 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load, save
 
-from gola.data.cloud import Cloud
 from gola.operators import (
-    OPERATORS,
     AutoConfig,
     ClosedForm,
     DeepONetConfig,
@@ -27,6 +25,7 @@ from gola.operators import (
     Queries,
     SpectralConfig,
 )
+from gola.operators.cloud import Cloud
 from tests.operators.clouds import learnable, scattered_cloud
 
 # A config of each operator that is quick, with two input and three output channels.
@@ -60,7 +59,7 @@ def ready_operator(name):
     for closed_form in (module for module in operator.modules() if isinstance(module, ClosedForm)):
         cloud = Cloud.collate([cloud_of(operator, seed=seed) for seed in range(100, 106)])
         targets = torch.cat([cloud.values, cloud.values.sum(dim=1, keepdim=True) * cloud.points[:, :1]], dim=1)
-        closed_form.fit(cloud, targets)
+        closed_form.fit_cloud(cloud, targets)
     return operator
 
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from scipy.interpolate import LinearNDInterpolator
 
-from gola.data.cloud import Cloud
 from gola.operators import Gola, GolaConfig, Queries
+from gola.operators.cloud import Cloud
 from gola.operators.queries import with_queries
 from tests.operators.clouds import scattered_cloud
 

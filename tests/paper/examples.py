@@ -4,14 +4,14 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from gola.paper.budgets import BUDGETS, Budget
-from gola.paper.cells import TARGETS, Cell, cells_of, run_of, seeds_of
-from gola.paper.contenders import TABLES, Contender
-from gola.paper.protocol import Capacity, Protocol
-from gola.paper.reproduction import Reproduction
-from gola.paper.store import Store
+from gola.protocol import TrainingConfig
 from gola.runs import RunResult
-from gola.training import TrainingConfig
+from paper.budgets import BUDGETS, Budget
+from paper.cells import TARGETS, Cell, cells_of, run_of, seeds_of
+from paper.contenders import TABLES, Contender
+from paper.protocol import Capacity, Protocol
+from paper.reproduction import Reproduction
+from paper.store import Store
 
 TINY = Protocol(
     problems=("darcy", "eikonal"),
@@ -58,7 +58,7 @@ def made_result(run, error, **facts):
         "data": Path(run.data).stem,
         "errors": (0.5 * error, 1.5 * error),
         "errors_by_points": {number: (error * (1000 / number) ** 0.1,) for number in run.test_points},
-        "scores": {"training_error": error / 4} if run.is_trained else {"left_out_error": error},
+        "scores": {"training_error": error / 4} if run.is_trained else {"cv_error": error},
         "num_parameters": 1000,
         "fit_seconds": 8.0,
         "predict_seconds": 0.01,

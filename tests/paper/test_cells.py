@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from gola.data.cloud import Cloud
 from gola.data.dataset import Dataset
 from gola.data.frame import Frame
-from gola.paper.budgets import BUDGETS
-from gola.paper.cells import TARGETS, Cell, cell_at, cells_of, run_of, seeds_of
-from gola.paper.contenders import CONTENDERS, TABLES, Contender
-from gola.paper.protocol import Protocol
-from gola.paper.published import DENSITIES, PROBLEMS, SIZES
+from gola.operators.cloud import Cloud
 from gola.problems import make_problem
+from paper.budgets import BUDGETS
+from paper.cells import TARGETS, Cell, cell_at, cells_of, run_of, seeds_of
+from paper.contenders import CONTENDERS, TABLES, Contender
+from paper.protocol import Protocol
+from paper.published import DENSITIES, PROBLEMS, SIZES
 
 PROTOCOL, STANDARD = Protocol(), BUDGETS["standard"]
 

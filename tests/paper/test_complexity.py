@@ -1,6 +1,6 @@
 import pytest
 
-from gola.paper.complexity import EXPONENTS, SYMBOLS, VARIED, Complexity, Size, Step, measure, measure_step
+from paper.complexity import EXPONENTS, SYMBOLS, VARIED, Complexity, Size, Step, measure, measure_step
 
 SMALL = Size(num_points=200, num_modes=4, width=8, num_neighbours=8)
 

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from gola.paper.budgets import BUDGETS
-from gola.paper.cells import TARGETS
-from gola.paper.contenders import CONTENDERS
-from gola.paper.reproduction import ALL, COMPLEXITY
+from paper.budgets import BUDGETS
+from paper.cells import TARGETS
+from paper.contenders import CONTENDERS
+from paper.reproduction import ALL, COMPLEXITY
 from tests.cli.runs import run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reproducing.md").read_text()

@@ -1,4 +1,4 @@
-from gola.paper.findings import findings
+from paper.findings import findings
 from tests.paper.examples import made_store, plausible
 
 
@@ -37,7 +37,7 @@ def test_a_difference_that_changes_with_the_seed_is_not_clear():
 
     from dataclasses import replace
 
-    from gola.paper.budgets import BUDGETS
+    from paper.budgets import BUDGETS
 
     several = replace(BUDGETS["standard"], num_other_seeds=2, num_seeds=2)
     said = found(errors, budget=several, targets=["table1"])["GOLA, preset default"]

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from gola.paper.honesty import honesty
+from paper.honesty import honesty
 from tests.paper.examples import made_store
 
 
@@ -14,7 +14,7 @@ def said(store):
 def with_foretold(store, share):
     """The same results, whose fits foretold a share of the error that they made, by the run."""
     results = [
-        replace(one, scores={"left_out_error": share(one.run) * one.error}) if "left_out_error" in one.scores else one
+        replace(one, scores={"cv_error": share(one.run) * one.error}) if "cv_error" in one.scores else one
         for one in store.results
     ]
     return replace(store, results=tuple(results))

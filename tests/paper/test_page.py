@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from gola.paper.complexity import SYMBOLS, Complexity, Size, Step
-from gola.paper.page import write_pages
+from paper.complexity import SYMBOLS, Complexity, Size, Step
+from paper.page import write_pages
 from tests.paper.examples import BRIEF, TINY, made_store
 from tests.test_report import Page
 

@@ -1,8 +1,8 @@
 import pytest
 
 from gola.operators import Gola
-from gola.paper import published
-from gola.problems import PROBLEMS
+from gola.registry import PROBLEMS
+from paper import published
 
 
 @pytest.mark.parametrize("problem", published.PROBLEMS)

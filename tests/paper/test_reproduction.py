@@ -1,8 +1,8 @@
 import pytest
 
-from gola.paper.data import DataRecord
-from gola.paper.reproduction import Reproduction
 from gola.runs import run_all
+from paper.data import DataRecord
+from paper.reproduction import Reproduction
 from tests.paper.examples import tiny_work
 
 

@@ -1,4 +1,4 @@
-from gola.paper.standing import standing
+from paper.standing import standing
 from tests.paper.examples import made_store, plausible, without
 
 

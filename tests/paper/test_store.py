@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from gola.paper.budgets import BUDGETS
-from gola.paper.cells import Cell, cells_of, run_of
-from gola.paper.costs import Costs
-from gola.paper.protocol import Protocol
 from gola.runs import code_version
+from paper.budgets import BUDGETS
+from paper.cells import Cell, cells_of, run_of
+from paper.costs import Costs
+from paper.protocol import Protocol
 from tests.paper.examples import made_result, made_store
 
 CELL = Cell(problem="darcy", operator="linear", num_train=30, num_points=1000)

@@ -1,7 +1,7 @@
 import pytest
 
-from gola.paper import tables
-from gola.paper.published import TABLE_1, TABLE_4
+from paper import tables
+from paper.published import TABLE_1, TABLE_4
 from tests.paper.examples import made_store, plausible
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from gola.plotting.curves import draw_curves
 from gola.plotting.style import as_png
-from gola.training import Epoch
+from gola.protocol import Epoch
 
 
 def history(*errors, validation=None):

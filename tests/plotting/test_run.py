@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 
 from gola.data.dataset import Dataset
-from gola.evaluation import evaluate
 from gola.plotting.run import draw_run, telling_samples
+from gola.surrogate.evaluation import evaluate
 from tests.fits import small_data, small_surrogate
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from gola.data.mirror import Components
 from gola.geometry.symmetry import Symmetry, generated_group
-from gola.problems import PROBLEMS
 from gola.problems.nonlinear_diffusion import NonlinearDiffusion, solve_diffusion
 from gola.problems.perforated_darcy import PerforatedDarcy, solve_darcy
 from gola.problems.plane_stress import Material, solve_plane_stress, von_mises
 from gola.problems.plate_elasticity import PlateElasticity, draw_applied_stress
 from gola.problems.random_shapes import StarShape
+from gola.registry import PROBLEMS
 
 HOLE = StarShape.circle(np.array([0.4, 0.55]), 0.15)
 

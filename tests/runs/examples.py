@@ -1,9 +1,9 @@
 """Runs and results that took no time."""
 
-from gola.generation import generate
 from gola.problems import make_problem
+from gola.problems.generation import generate
+from gola.protocol import TrainingConfig
 from gola.runs import RunConfig, RunFailure, RunResult
-from gola.training import TrainingConfig
 
 TINY = {"width": 8, "num_modes": 8, "num_blocks": 1, "num_heads": 1}
 

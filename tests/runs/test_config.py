@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gola.data.dataset import Dataset
+from gola.protocol import TrainingConfig
 from gola.runs import RunConfig
-from gola.training import TrainingConfig
 from tests.runs.examples import small_run
 
 

@@ -3,9 +3,9 @@ import json
 import pytest
 
 from gola.data.dataset import Dataset
-from gola.evaluation import evaluate
 from gola.runs import RunResult, code_version, execute
 from gola.runs.execution import attempt
+from gola.surrogate.evaluation import evaluate
 from tests.runs.examples import small_run
 
 
@@ -49,5 +49,7 @@ def test_a_run_without_test_samples_has_nothing_to_be_judged_by(data):
 
 
 def test_predictions_that_are_not_finite_are_a_failure(data, monkeypatch):
-    monkeypatch.setattr("gola.surrogate.Surrogate.predict", lambda _, points, __: points[:, :1] * float("nan"))
+    monkeypatch.setattr(
+        "gola.surrogate.surrogate.Surrogate.predict", lambda _, points, __: points[:, :1] * float("nan")
+    )
     assert "are not finite" in attempt(small_run(data)).message

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
+from gola.protocol import TrainingConfig
 from gola.runs.planning import estimated_seconds
-from gola.training import TrainingConfig
 from tests.runs.examples import made_result
 
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from distributed import LocalCluster
 
+from gola.protocol import TrainingConfig
 from gola.runs import ResultFolder, RunFailure, run_all
 from gola.runs import running as running_module
-from gola.training import TrainingConfig
 from tests.runs.examples import small_run
 
 
@@ -105,7 +105,7 @@ def test_results_of_other_code_do_not_mix_in_unless_asked(data, tmp_path, monkey
 
 
 def test_an_interrupted_training_goes_on_from_its_checkpoint(data, tmp_path, monkeypatch):
-    monkeypatch.setattr("gola.training.checkpoint.Checkpoints.due", property(lambda _: True))
+    monkeypatch.setattr("gola.fitting.training.checkpoint.Checkpoints.due", property(lambda _: True))
     run = small_run(data, "gola", training=TrainingConfig(num_epochs=3, batch_size=2))
     steps = []
 

@@ -60,7 +60,7 @@ def test_operators_that_beat_the_mean_have_learned_something():
     assert "nothing" not in said(made_results("gola", [0.1, 0.1]), made_results("mean", [0.2, 0.21]))
 
 
-def test_an_operator_with_failed_runs_is_left_out_and_that_is_said():
+def test_an_operator_with_failed_runs_is_held_out_and_that_is_said():
     sentence = said(
         made_results("linear", [0.2, 0.2]), made_results("nearest", [0.3, 0.3]), [made_failure("gkn", seed=1)],
         made_results("gkn", [0.01]),
@@ -76,7 +76,7 @@ def test_a_single_operator_is_not_compared_with_nothing():
 
 def test_summaries_hold_what_runs_say_together():
     (summary,) = summarise(
-        made_results("linear", [0.1, 0.3], scores={"left_out_error": 0.2}, num_parameters=7, fit_seconds=3.0)
+        made_results("linear", [0.1, 0.3], scores={"cv_error": 0.2}, num_parameters=7, fit_seconds=3.0)
     )
     assert summary.mean == pytest.approx(0.2)
     assert summary.spread == pytest.approx(0.1 * 2**0.5)

@@ -14,8 +14,8 @@ from gola.cli.options import AsJson, KeepOld, Scheduler, Workers
 from gola.cli.run_progress import duration, run_with_progress
 
 if TYPE_CHECKING:
+    from gola.protocol import TrainingConfig
     from gola.runs import Outcome, RunConfig, Summary
-    from gola.training import TrainingConfig
 
 
 def compare(
@@ -77,7 +77,7 @@ def compare(
 
 
 def _training(epochs: int | None, steps: int | None) -> "TrainingConfig":
-    from gola.training import TrainingConfig  # loads PyTorch, which takes its time
+    from gola.protocol import TrainingConfig  # loads PyTorch, which takes its time
 
     given: dict[str, Any] = {"num_epochs": epochs, "num_steps": steps}
     return TrainingConfig(**{name: value for name, value in given.items() if value is not None})

@@ -18,9 +18,9 @@ from gola.cli.training_progress import TrainingBar, waiting
 if TYPE_CHECKING:
     from gola.cli.demo_result import Entry
     from gola.data.dataset import Dataset
-    from gola.evaluation import Evaluation
     from gola.runs import RunConfig
-    from gola.surrogate import Surrogate
+    from gola.surrogate.evaluation import Evaluation
+    from gola.surrogate.surrogate import Surrogate
 
 _OPERATORS = ("linear", "gola")
 _NUM_SAMPLES = 200
@@ -44,8 +44,8 @@ def demo(
     Ctrl-C keeps what is finished; the same command then goes on where it stopped.
     """
     from gola.cli.demo_report import demo_report
+    from gola.protocol import TrainingConfig
     from gola.runs import RunConfig  # PyTorch takes its time to import
-    from gola.training import TrainingConfig
 
     if quick:
         num_train, num_test, num_points, steps = 6, 4, 200, 12
@@ -79,8 +79,8 @@ def _options(config: "RunConfig") -> str:
 
 
 def _generated(file: Path, *, quick: bool) -> "Dataset":
-    from gola.generation import generate
     from gola.problems import make_problem
+    from gola.problems.generation import generate
 
     problem = make_problem("darcy", **({"resolution": _QUICK_RESOLUTION} if quick else {}))
     num_samples = 10 if quick else _NUM_SAMPLES
@@ -115,8 +115,8 @@ def _compared(config: "RunConfig", out: Path) -> "tuple[list[Entry], Dataset]":
 
 def _kept(run: "RunConfig", train: "Dataset", file: Path) -> "Surrogate | None":
     """Return the surrogate of an earlier call, if that had the same samples and settings."""
-    from gola.fitting import config_for
-    from gola.surrogate import Surrogate
+    from gola.fitting.configs import config_for
+    from gola.surrogate.surrogate import Surrogate
 
     if not file.exists():
         return None
@@ -124,7 +124,7 @@ def _kept(run: "RunConfig", train: "Dataset", file: Path) -> "Surrogate | None":
     fitted, known = surrogate.provenance, surrogate.operator.config
     same = (
         known == config_for(train, run.operator)
-        and fitted.get("training") == (run.training.to_dict() if run.is_trained else None)
+        and fitted.get("training") == (run.training.to_dict() if run.heeds("training") else None)
         and (fitted["seed"], fitted["data"]["fingerprint"]) == (run.seed, train.fingerprint())
         and fitted["versions"]["gola"] == version("gola")
     )
@@ -135,7 +135,7 @@ def _kept(run: "RunConfig", train: "Dataset", file: Path) -> "Surrogate | None":
 
 def _fitted(run: "RunConfig", train: "Dataset", out: Path) -> "Surrogate":
     output.print(f"{run.operator}: fit to {len(train)} samples at {run.num_points} points")
-    if run.is_trained:
+    if run.heeds("training"):
         return _trained(run, train, out)
     with waiting(f"Fitting {run.operator}"):
         surrogate = run.fit(train)
@@ -145,7 +145,8 @@ def _fitted(run: "RunConfig", train: "Dataset", out: Path) -> "Surrogate":
 
 def _trained(run: "RunConfig", train: "Dataset", out: Path) -> "Surrogate":
     """Train, going on from where an earlier call was interrupted."""
-    from gola.training import Session, discard_checkpoint
+    from gola.fitting.training import discard_checkpoint
+    from gola.protocol import Session
 
     folder = out / run.name  # other settings have another name, and so another state
     folder.mkdir(exist_ok=True)
@@ -161,7 +162,7 @@ def _trained(run: "RunConfig", train: "Dataset", out: Path) -> "Surrogate":
 
 
 def _judged(surrogate: "Surrogate", test: "Dataset") -> "Evaluation":
-    from gola.evaluation import evaluate
+    from gola.surrogate.evaluation import evaluate
 
     with progress_bar() as progress:
         task = progress.add_task("Testing", total=len(test))

@@ -6,7 +6,7 @@ import numpy as np
 
 from gola.cli.demo_result import HEADING, Entry, beside_the_paper, reason, result_rows, verdict
 from gola.data.dataset import Dataset
-from gola.report import Code, Facts, Picture, Report, Section, Table, Text, versions
+from gola.report.page import Code, Facts, Picture, Report, Section, Table, Text, versions
 
 if TYPE_CHECKING:
     from gola.runs import RunConfig
@@ -109,7 +109,7 @@ def _errors(entries: list[Entry]) -> Picture:
 def _curves(entries: list[Entry]) -> Picture:
     from gola.plotting.curves import draw_curves
     from gola.plotting.style import as_png
-    from gola.training import Epoch
+    from gola.protocol import Epoch
 
     trained = _trained(entries)
     history = [Epoch(**epoch) for epoch in trained.surrogate.provenance["history"]]

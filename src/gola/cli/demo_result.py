@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gola.paper.published import TABLE_1
+from paper.published import TABLE_1
 
 if TYPE_CHECKING:
-    from gola.evaluation import Evaluation
     from gola.runs import RunConfig
-    from gola.surrogate import Surrogate
+    from gola.surrogate.evaluation import Evaluation
+    from gola.surrogate.surrogate import Surrogate
 
 # Darcy flow, 30 training samples. The paper's GOLA sees 1000 points, its FNO the full grid.
 PAPER = {name: TABLE_1["darcy"][name] for name in ("gola", "fno")}

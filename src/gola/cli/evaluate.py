@@ -17,7 +17,7 @@ from gola.cli.surrogates import load_surrogate
 if TYPE_CHECKING:
     from gola.data.dataset import Dataset
     from gola.runs import RunConfig
-    from gola.surrogate import Surrogate
+    from gola.surrogate.surrogate import Surrogate
 
 
 def evaluate(
@@ -66,7 +66,7 @@ def evaluated(
         seed: Decides which points.
         data: The file of the samples, to be kept with the numbers.
     """
-    from gola.evaluation import evaluate as evaluate_samples
+    from gola.surrogate.evaluation import evaluate as evaluate_samples
 
     fewest = int(test.num_points.min())
     if max(size or 1 for size in sizes) > fewest:

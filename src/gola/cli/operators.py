@@ -12,7 +12,7 @@ from gola.cli.console import output
 
 def list_operators() -> None:
     """List the operators with what they are and what structure they need."""
-    from gola.operators import OPERATORS  # PyTorch takes its time to import
+    from gola.registry import OPERATORS
 
     table = Table("name", "what it is", "needs", "presets")
     for name, operator in OPERATORS.items():
@@ -26,10 +26,11 @@ def describe_operator(
     preset: Annotated[str, typer.Option(help="Name of the preset.")] = "default",
 ) -> None:
     """Print an operator's settings, and its layers with their numbers of parameters."""
-    from gola import fitting  # PyTorch takes its time to import
+    from gola.fitting.configs import kind_of  # PyTorch takes its time to import
+    from gola.fitting.configs import preset as preset_of
 
-    config = fitting.preset(f"{operator}/{preset}")
-    kind = fitting.kind_of(config)
+    config = preset_of(f"{operator}/{preset}")
+    kind = kind_of(config)
     made = kind(config)
 
     output.print(Text(f"{kind.title}, preset {preset}", style="bold"))

@@ -48,10 +48,10 @@ def _plot_data(file: Path, number: int, out: Path | None) -> None:
 
 def _plot_run(folder: Path, sample: int | None, out: Path) -> None:
     from gola.cli.surrogates import load_surrogate
-    from gola.evaluation import evaluate
     from gola.plotting.run import draw_run
     from gola.plotting.style import write
     from gola.runs import RunConfig
+    from gola.surrogate.evaluation import evaluate
 
     surrogate = load_surrogate(folder)
     data, what = _judged_samples(RunConfig.load(folder))

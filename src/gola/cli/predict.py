@@ -18,11 +18,12 @@ from gola.cli.data import sample_index
 from gola.cli.options import AsJson
 from gola.cli.surrogates import load_surrogate
 from gola.data.dataset import Dataset
-from gola.data.formats import EXPORTERS, export_sample, import_inputs, named_columns, read_points
+from gola.data.formats import export_sample, import_inputs, named_columns, read_points
 from gola.data.sample import Channel, Sample
+from gola.registry import WRITERS
 
 if TYPE_CHECKING:
-    from gola.surrogate import Surrogate
+    from gola.surrogate.surrogate import Surrogate
 
 
 def predict(
@@ -97,8 +98,8 @@ class _Prediction:
 
 def _require_writable(out: Path, at: Path | None) -> None:
     suffix = out.suffix.lower()
-    if suffix not in ("", ".h5", *EXPORTERS):
-        raise ValueError(f"Cannot write {out}; its name must end in {', '.join(EXPORTERS)} or .h5, or be a folder's.")
+    if suffix not in ("", ".h5", *WRITERS):
+        raise ValueError(f"Cannot write {out}; its name must end in {', '.join(WRITERS)} or .h5, or be a folder's.")
     if suffix == ".h5" and at is not None:
         raise ValueError("A data set needs inputs at its points, and --at has none; write .vtu, .npz or .csv.")
 
@@ -170,10 +171,10 @@ def _predicted(surrogate: "Surrogate", inputs: _Inputs, index: int, places: Samp
 def _error(surrogate: "Surrogate", values: np.ndarray, targets: np.ndarray) -> float:
     import torch
 
-    from gola.metrics import relative_l2
+    from gola.metrics import relative_l2_errors
 
     scale = surrogate.scaling.targets.scale
-    return float(relative_l2(torch.from_numpy(values), torch.from_numpy(targets), [len(values)], scale))
+    return float(relative_l2_errors(torch.from_numpy(values), torch.from_numpy(targets), [len(values)], scale))
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from gola.cli.console import INTERRUPTED, errors, output, progress_bar
 from gola.cli.options import Scheduler, Workers, assignments
-from gola.generation import generate
-from gola.problems import PROBLEMS, make_problem
+from gola.problems import make_problem
+from gola.problems.generation import generate
+from gola.registry import PROBLEMS
 
 
 def list_problems() -> None:

@@ -14,9 +14,9 @@ from gola.cli.options import Scheduler, Workers
 from gola.cli.run_progress import duration, run_with_progress
 
 if TYPE_CHECKING:
-    from gola.paper.cells import Cell
-    from gola.paper.reproduction import Reproduction
     from gola.runs import Outcome
+    from paper.cells import Cell
+    from paper.reproduction import Reproduction
 
 _QUICK_OUT = Path("runs/reproduce-quick")
 _OUT = Path("results/paper")
@@ -64,7 +64,7 @@ def reproduce(
     Every run is kept as soon as it ends: after Ctrl-C the same command goes on where it stopped, and a run that stands
     in two tables is done once.
     """
-    from gola.paper.reproduction import Reproduction  # loads PyTorch, which takes its time
+    from paper.reproduction import Reproduction  # loads PyTorch, which takes its time
 
     folder = out or (_QUICK_OUT if budget == "quick" else _OUT)
     work = Reproduction.of(budget, out=folder, data=data)

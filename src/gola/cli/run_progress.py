@@ -14,8 +14,8 @@ from rich.text import Text
 from gola.cli.console import INTERRUPTED, errors
 
 if TYPE_CHECKING:
+    from gola.protocol import Progress as TrainingStep
     from gola.runs import Outcome, RunConfig, RunStatus
-    from gola.training import Progress as TrainingStep
 
 
 def run_with_progress(

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gola.surrogate import Surrogate
+    from gola.surrogate.surrogate import Surrogate
 
 
 def load_surrogate(source: Path) -> "Surrogate":
     """Load the surrogate of a run's folder, or of a ``.gola`` file."""
     from gola.runs import RunConfig  # PyTorch takes its time to import
     from gola.runs.folder import RunFolder
-    from gola.surrogate import Surrogate
+    from gola.surrogate.surrogate import Surrogate
 
     if not source.is_dir():
         return Surrogate.load(source)

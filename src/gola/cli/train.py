@@ -18,10 +18,10 @@ from gola.cli.training_progress import TrainingBar, waiting
 
 if TYPE_CHECKING:
     from gola.data.dataset import Dataset
+    from gola.protocol import Session
     from gola.runs import RunConfig
     from gola.runs.folder import RunFolder
-    from gola.surrogate import Surrogate
-    from gola.training import Session
+    from gola.surrogate.surrogate import Surrogate
 
 _OPERATOR, _TRAINING, _MACHINES, _RUN = "Operator", "Training, for networks", "Machines", "Run"
 
@@ -119,9 +119,9 @@ def train(
     costs no more than the time between two checkpoints: the same command with --resume goes on, and ends with the very
     same surrogate.
     """
+    from gola.protocol import Session
     from gola.runs import RunConfig  # PyTorch takes its time to import
     from gola.runs.folder import RunFolder
-    from gola.training import Session
 
     if resume and overwrite:
         raise ValueError("--resume goes on with a run and --overwrite removes it; choose one.")
@@ -157,7 +157,7 @@ def train(
     )
     folder = RunFolder(out)
     samples, test = _samples(config)
-    if not (config.takes_steps or session.is_first_process):
+    if not (config.heeds("session") or session.is_first_process):
         return  # one process is enough where nothing is trained
     if session.is_first_process:
         folder.begin(config, resume=resume, overwrite=overwrite)
@@ -170,7 +170,7 @@ def train(
 
 
 def _training_config(**given: Any) -> Any:
-    from gola.training import TrainingConfig
+    from gola.protocol import TrainingConfig
 
     chosen = {name: value for name, value in given.items() if value is not None}
     if "validation_share" in chosen:
@@ -180,14 +180,14 @@ def _training_config(**given: Any) -> Any:
 
 def _samples(config: "RunConfig") -> "tuple[Dataset, Dataset | None]":
     """Read the samples and look for mistakes, before anything is written."""
-    from gola.fitting import config_for
+    from gola.fitting.configs import config_for
 
     samples, test = config.samples()
     if test is None and config.num_test is not None:
         raise ValueError(
             f"All {len(samples)} samples are for training, and --num-test asks for {config.num_test} more."
         )
-    if not config.is_trained and config.training != type(config.training)():
+    if not config.heeds("training") and config.training != type(config.training)():
         warn(f"{config.operator} decides by itself how it is fitted; what is said about training has no effect.")
     samples = samples.in_memory()
     config_for(samples, config.operator, num_points=config.training.num_points, **config.settings)
@@ -197,11 +197,11 @@ def _samples(config: "RunConfig") -> "tuple[Dataset, Dataset | None]":
 def _fitted(
     config: "RunConfig", samples: "Dataset", session: "Session", folder: "RunFolder", logger: LoggerName
 ) -> "Surrogate":
-    from gola.surrogate import Surrogate
+    from gola.surrogate.surrogate import Surrogate
 
     if session.resume and folder.is_finished:
         return Surrogate.load(folder.surrogate_file)
-    if config.takes_steps:
+    if config.heeds("session"):
         surrogate = _trained(config, samples, session, folder, logger)
     else:
         with waiting(f"Fitting {config.operator} to {len(samples)} samples"):

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from gola.cli.console import errors
 
 if TYPE_CHECKING:
-    from gola.training import Progress as TrainingStep
+    from gola.protocol import Progress as TrainingStep
 
 _SECONDS_BETWEEN_LINES = 30.0
 

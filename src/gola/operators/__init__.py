@@ -1,42 +1,66 @@
 """Operators: maps between functions known at scattered points, all behind one interface."""
 
-from gola.operators.auto import Auto, AutoConfig
-from gola.operators.closed_form import (
-    ClosedForm,
-    ClosedFormConfig,
-    Kernel,
-    KernelConfig,
-    Linear,
-    LinearConfig,
-    Mean,
-    MeanConfig,
-    Nearest,
-    NearestConfig,
-    PodRbf,
-    PodRbfConfig,
-)
-from gola.operators.deeponet import DeepONet, DeepONetConfig
-from gola.operators.fno import Fno, FnoConfig
-from gola.operators.gcn import Gcn, GcnConfig
-from gola.operators.gkn import Gkn, GknConfig
-from gola.operators.gola import Gola, GolaConfig
-from gola.operators.operator import Operator, OperatorConfig
-from gola.operators.queries import Queries
-from gola.operators.spectral import Spectral, SpectralConfig
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-OPERATORS: dict[str, type[Operator]] = {
-    operator.name: operator
-    for operator in (Auto, Gola, Spectral, Gkn, Gcn, Fno, DeepONet, Linear, Kernel, PodRbf, Nearest, Mean)
+if TYPE_CHECKING:
+    from gola.operators.baselines.deeponet import DeepONet, DeepONetConfig
+    from gola.operators.baselines.fno import Fno, FnoConfig
+    from gola.operators.baselines.gcn import Gcn, GcnConfig
+    from gola.operators.baselines.gkn import Gkn, GknConfig
+    from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
+    from gola.operators.closed_form.kernel import Kernel, KernelConfig
+    from gola.operators.closed_form.mean import Mean, MeanConfig
+    from gola.operators.closed_form.nearest import Nearest, NearestConfig
+    from gola.operators.closed_form.pod_rbf import PodRbf, PodRbfConfig
+    from gola.operators.cloud import Cloud
+    from gola.operators.gola.gola import Gola, GolaConfig
+    from gola.operators.linear.linear import Linear, LinearConfig
+    from gola.operators.operator import FitResult, HeldOut, Network, Operator, OperatorConfig
+    from gola.operators.queries import Queries
+    from gola.operators.spectral.spectral import Spectral, SpectralConfig
+
+_HOMES = {
+    "ClosedForm": "closed_form.closed_form",
+    "ClosedFormConfig": "closed_form.closed_form",
+    "Cloud": "cloud",
+    "DeepONet": "baselines.deeponet",
+    "DeepONetConfig": "baselines.deeponet",
+    "FitResult": "operator",
+    "Fno": "baselines.fno",
+    "FnoConfig": "baselines.fno",
+    "Gcn": "baselines.gcn",
+    "GcnConfig": "baselines.gcn",
+    "Gkn": "baselines.gkn",
+    "GknConfig": "baselines.gkn",
+    "Gola": "gola.gola",
+    "GolaConfig": "gola.gola",
+    "HeldOut": "operator",
+    "Kernel": "closed_form.kernel",
+    "KernelConfig": "closed_form.kernel",
+    "Linear": "linear.linear",
+    "LinearConfig": "linear.linear",
+    "Mean": "closed_form.mean",
+    "MeanConfig": "closed_form.mean",
+    "Nearest": "closed_form.nearest",
+    "NearestConfig": "closed_form.nearest",
+    "Network": "operator",
+    "Operator": "operator",
+    "OperatorConfig": "operator",
+    "PodRbf": "closed_form.pod_rbf",
+    "PodRbfConfig": "closed_form.pod_rbf",
+    "Queries": "queries",
+    "Spectral": "spectral.spectral",
+    "SpectralConfig": "spectral.spectral",
 }
 
 __all__ = [
-    "OPERATORS",
-    "Auto",
-    "AutoConfig",
     "ClosedForm",
     "ClosedFormConfig",
+    "Cloud",
     "DeepONet",
     "DeepONetConfig",
+    "FitResult",
     "Fno",
     "FnoConfig",
     "Gcn",
@@ -45,6 +69,7 @@ __all__ = [
     "GknConfig",
     "Gola",
     "GolaConfig",
+    "HeldOut",
     "Kernel",
     "KernelConfig",
     "Linear",
@@ -53,6 +78,7 @@ __all__ = [
     "MeanConfig",
     "Nearest",
     "NearestConfig",
+    "Network",
     "Operator",
     "OperatorConfig",
     "PodRbf",
@@ -61,3 +87,10 @@ __all__ = [
     "Spectral",
     "SpectralConfig",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import an operator when it is first asked for: each brings what it needs, and most programs need few."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'gola.operators' has no attribute {name!r}")
+    return getattr(import_module(f"gola.operators.{_HOMES[name]}"), name)

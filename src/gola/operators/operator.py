@@ -1,21 +1,30 @@
-"""The interface that every operator has, learned or closed-form."""
+"""The interface that every operator has, learned or closed-form, and what fitting one gives."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, TypeVar
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gola.data.cloud import Cloud
+from gola.graph import radius_for
+from gola.operators.cloud import Cloud
 from gola.operators.queries import Queries, with_queries
+from gola.operators.scaling import Scaling
+from gola.protocol import FitTask
+from gola.registry import unknown
 
 Structure = Literal["neighbours", "spectra", "parameters"]
 """What an operator may need besides points and values; parameters are inputs that are constant within each sample."""
 
 ConfigType = TypeVar("ConfigType", bound="OperatorConfig")
+GraphConfigType = TypeVar("GraphConfigType", bound="GraphConfig")
+
+# As many as the radius 0.1 gives to 1000 random points in the unit square, with which the presets were chosen.
+_NUM_NEIGHBOURS = 28
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +46,10 @@ class OperatorConfig:
             raise ValueError(f"dim must be 1, 2 or 3; got {self.dim}.")
         self._require_positive("num_inputs", "num_outputs")
 
+    def adapted_to(self: ConfigType, points: Float[np.ndarray, "point dim"]) -> ConfigType:  # noqa: ARG002
+        """Return these settings with those that the points of a typical sample should decide."""
+        return self
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
         return asdict(self)
@@ -44,11 +57,11 @@ class OperatorConfig:
     @classmethod
     def from_dict(cls: type[ConfigType], settings: Mapping[str, Any]) -> ConfigType:
         """Rebuild a config from what :meth:`to_dict` gave."""
-        known = [field.name for field in fields(cls)]
-        unknown = sorted(set(settings) - set(known))
-        if unknown:
-            raise ValueError(f"{cls.__name__} has no setting {', '.join(unknown)}; it has {', '.join(known)}.")
-        return cls(**settings)
+        known = [one.name for one in fields(cls)]
+        for name in settings:
+            if name not in known:
+                raise ValueError(unknown(f"setting of {cls.__name__}", name, known))
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
 
     def _require_positive(self, *names: str) -> None:
         for name in names:
@@ -74,6 +87,43 @@ class GraphConfig(OperatorConfig):
         super().__post_init__()
         self._require_positive("radius")
 
+    def adapted_to(self: GraphConfigType, points: Float[np.ndarray, "point dim"]) -> GraphConfigType:
+        """Return these settings with the radius that gives points as many neighbours as presets were chosen with."""
+        return replace(self, radius=radius_for(points, min(_NUM_NEIGHBOURS, (len(points) - 1) / 2)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeldOut:
+    """Predictions of training samples, each by an operator that was fitted without it.
+
+    Attributes:
+        predictions: In the units of the data, at the points of each sample.
+        method: How samples were held out: ``"leave-one-out"``, or a number of folds such as ``"5-fold"``.
+    """
+
+    predictions: Sequence[Float[np.ndarray, "_ channel"]]
+    method: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FitResult:
+    """What fitting gives, whatever the operator.
+
+    Attributes:
+        operator: The fitted operator.
+        scaling: Between the units of the data and those of the operator.
+        held_out: Predictions of training samples that were held out; None where the fit has none.
+        scores: Errors known from fitting: ``cv_error`` (on training samples that were held out, by the method that
+            ``held_out`` names), ``training_error``, ``validation_error``.
+        details: What was done and chosen, ready for JSON.
+    """
+
+    operator: "Operator"
+    scaling: Scaling
+    held_out: HeldOut | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
 
 class Operator(torch.nn.Module, ABC):
     """A map from a function known at scattered points to another function: ``operator(cloud) -> values``.
@@ -82,8 +132,10 @@ class Operator(torch.nn.Module, ABC):
         name: What users select it by.
         title: Its name in sentences.
         needs: The structure it needs on a cloud.
+        min_samples: The fewest samples that it can be fitted to.
         normalised: Whether it wants inputs and targets of zero mean and unit spread, or their own units.
-        trained: Whether it is a network, fitted step by step as users say; others decide by themselves how.
+        heeds: Which settings of a task it reads besides samples and seed: ``"training"``, ``"session"``.
+        holds_out: Whether fitting it gives predictions of held-out training samples at no further cost.
         config_type: The class of its config.
         presets: Named configs to start from.
     """
@@ -91,14 +143,20 @@ class Operator(torch.nn.Module, ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     needs: tuple[Structure, ...] = ()
+    min_samples: ClassVar[int] = 1
     normalised: ClassVar[bool] = True
-    trained: ClassVar[bool] = True
+    heeds: ClassVar[frozenset[str]] = frozenset()
+    holds_out: ClassVar[bool] = False
     config_type: ClassVar[type[OperatorConfig]]
     presets: ClassVar[Mapping[str, OperatorConfig]]
 
     def __init__(self, config: OperatorConfig) -> None:
         super().__init__()
         self.config = config
+
+    @abstractmethod
+    def fit(self, task: FitTask) -> FitResult:
+        """Fit to the samples of a task, in place; the operator of the result may be another one."""
 
     def forward(
         self, cloud: Cloud, at: Float[Tensor, "query dim"] | Queries | None = None
@@ -129,6 +187,10 @@ class Operator(torch.nn.Module, ABC):
         """Return the cloud with the structure that this operator needs, which is best built once and kept."""
         return cloud.with_neighbours(self.config.radius) if isinstance(self.config, GraphConfig) else cloud
 
+    def preprocessing(self) -> torch.nn.Module | None:
+        """Return how this fitted operator found that inputs are best seen, if it looked into that."""
+        return None
+
     def parameter_counts(self) -> dict[str, int]:
         """Return the size of each parameter by name, a complex number counted once."""
         return {name: parameter.numel() for name, parameter in self.named_parameters()}
@@ -137,6 +199,13 @@ class Operator(torch.nn.Module, ABC):
     def num_parameters(self) -> int:
         """Number of parameters, a complex number counted once."""
         return sum(self.parameter_counts().values())
+
+    def require_samples(self, task: FitTask) -> None:
+        """Check that a task has as many samples as this operator needs."""
+        if len(task.samples) < self.min_samples:
+            raise ValueError(
+                f"The {self.title} needs at least {self.min_samples} training samples; got {len(task.samples)}."
+            )
 
     def _check(self, cloud: Cloud) -> None:
         if "neighbours" in self.needs and cloud.neighbourhood is None:
@@ -152,3 +221,23 @@ class Operator(torch.nn.Module, ABC):
                     f"This {self.title} was made for {wanted} {what} and the cloud has {given};"
                     f" give it a cloud with {wanted}, or make one with another config."
                 )
+
+
+class Network(Operator):
+    """An operator whose parameters are trained step by step."""
+
+    heeds: ClassVar[frozenset[str]] = frozenset({"training", "session"})
+
+    def fit(self, task: FitTask) -> FitResult:
+        """Train as the task says."""
+        self.require_samples(task)
+        scaling = Scaling.fit(task.samples, normalised=self.normalised)
+        history = task.train(self, task, scaling)
+        validated = [epoch.validation_error for epoch in history if epoch.validation_error is not None]
+        scores = {"training_error": history[-1].training_error}
+        return FitResult(
+            operator=self,
+            scaling=scaling,
+            scores={**scores, "validation_error": min(validated)} if validated else scores,
+            details={"training": task.training.to_dict(), "history": [asdict(epoch) for epoch in history]},
+        )

@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from gola.data.cloud import Cloud
 from gola.geometry.interpolation import interpolation_weights
 from gola.graph.neighbourhood import Neighbourhood
 from gola.graph.search import radius_neighbourhood_between
+from gola.operators.cloud import Cloud
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

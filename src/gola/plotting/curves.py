@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from gola.plotting.style import house_style, new_figure, read_logarithmically
-from gola.training.progress import Epoch
+from gola.protocol import Epoch
 
 
 def draw_curves(history: Sequence[Epoch], *, title: str, levels: Mapping[str, float] | None = None) -> Figure:

@@ -38,7 +38,7 @@ class Prediction:
     def relative_error(self, column: int) -> float:
         """Return the relative L2 error of a channel."""
         values, targets = self.values[:, [column]], self.sample.targets[:, [column]]
-        return float(relative_l2(torch.from_numpy(values), torch.from_numpy(targets), [len(values)]))
+        return float(relative_l2(torch.from_numpy(values), torch.from_numpy(targets)))
 
 
 def draw_predictions(

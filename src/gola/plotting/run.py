@@ -10,8 +10,8 @@ from gola.data.dataset import Dataset
 from gola.plotting.curves import draw_curves
 from gola.plotting.errors import draw_errors
 from gola.plotting.predictions import Prediction, draw_predictions
-from gola.surrogate import Surrogate
-from gola.training.progress import Epoch
+from gola.protocol import Epoch
+from gola.surrogate.surrogate import Surrogate
 
 
 def draw_run(

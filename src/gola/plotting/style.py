@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from mpl_toolkits.mplot3d import Axes3D
 
-from gola.data.storage import replacing
+from gola.files import replacing
 
 FIELD_COLOURS = "viridis"
 """For fields: perceptually even, and readable in greyscale."""

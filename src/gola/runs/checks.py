@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from gola.data.dataset import Dataset
-from gola.fitting import config_for, kind_of
-from gola.operators.closed_form import ClosedForm
+from gola.fitting.configs import config_for, kind_of
 from gola.runs.config import RunConfig
 
 # Enough to make a config: nothing is fitted to them.
@@ -31,7 +30,7 @@ def require_runnable(runs: Iterable[RunConfig]) -> None:
         one = one.subsample(min(_FEW_POINTS, int(one.num_points[0])))
         require_alike(run.settings, asdict(config_for(one, run.operator)), run.operator)
         kind = kind_of(config_for(one, run.operator, **run.settings))
-        if issubclass(kind, ClosedForm) and num_fitted < kind.min_samples:
+        if num_fitted < kind.min_samples:
             raise ValueError(
                 f"{run.operator} needs at least {kind.min_samples} training samples; it would get {num_fitted}."
             )

@@ -7,7 +7,7 @@ from typing import Any
 
 from gola.runs.result import Outcome, RunResult
 
-ESTIMATES = {"left_out_error": "left out", "validation_error": "validation"}
+ESTIMATES = {"cv_error": "left out", "validation_error": "validation"}
 """Scores by which a fit judges itself without test samples, and what people call them."""
 NOTABLE = 1.5
 """Times whose ratio is smaller are about the same."""

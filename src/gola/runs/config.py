@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from gola.data.dataset import Dataset
-from gola.fitting import config_for, fit
-from gola.operators import OPERATORS
-from gola.operators.closed_form import ClosedForm
+from gola.fitting.configs import config_for
+from gola.protocol import TrainingConfig
+from gola.registry import OPERATORS
 from gola.runs.fingerprints import fingerprint_of
-from gola.surrogate import Surrogate
-from gola.training import TrainingConfig
+from gola.surrogate.fit import fit
+from gola.surrogate.surrogate import Surrogate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,36 +107,26 @@ class RunConfig:
     def identity(self, fingerprint: str) -> str:
         """Return a hash of all that decides the result: the settings, and the content of the data.
 
-        Where the data lie does not count, nor does how to train where nothing is trained.
+        Where the data lie does not count.
 
         Args:
             fingerprint: That of the data set.
         """
         name, _, preset = self.operator.partition("/")
         decisive = {**self.to_dict(), "data": fingerprint, "operator": f"{name}/{preset or 'default'}"}
-        if not self.is_trained:
-            del decisive["training"]
         text = json.dumps(decisive, sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
-    @property
-    def is_trained(self) -> bool:
-        """Whether the operator is a network, which is trained as :attr:`training` says."""
-        kind = OPERATORS.get(self.operator.partition("/")[0])
-        return kind is None or kind.trained
-
-    @property
-    def takes_steps(self) -> bool:
-        """Whether networks are trained, which takes long and leaves a state to go on from; closed forms are not."""
-        kind = OPERATORS.get(self.operator.partition("/")[0])
-        return kind is None or not issubclass(kind, ClosedForm)
+    def heeds(self, setting: str) -> bool:
+        """Whether the operator reads a setting of the task besides samples and seed: ``"training"``, ``"session"``."""
+        return setting in OPERATORS[self.operator.partition("/")[0]].heeds
 
     @property
     def label(self) -> str:
         """What people call this run."""
         usual = TrainingConfig().to_dict()
         changes = {name: value for name, value in self.training.to_dict().items() if value != usual[name]}
-        words = {**self.settings, **(changes if self.is_trained else {})}
+        words = {**self.settings, **changes}
         settings = "".join(f" {name}={value}" for name, value in words.items())
         fold = "" if self.num_folds is None else f", fold {(self.fold or 0) + 1} of {self.num_folds}"
         return f"{self.operator}{settings}, seed {self.seed}{fold}"

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import torch
 
 from gola.data.dataset import Dataset
-from gola.evaluation import evaluate
+from gola.protocol import Session
 from gola.runs.config import RunConfig
 from gola.runs.fingerprints import code_version, fingerprint_of
 from gola.runs.result import Outcome, RunFailure, RunResult
-from gola.surrogate import Surrogate
-from gola.training import Session
+from gola.surrogate.evaluation import evaluate
+from gola.surrogate.surrogate import Surrogate
 
 
 def execute(run: RunConfig, session: Session | None = None) -> RunResult:

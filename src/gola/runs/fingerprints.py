@@ -3,6 +3,7 @@
 import ast
 import functools
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from gola.data.dataset import Dataset
 _PACKAGE = Path(__file__).parent.parent
 # Where the result of a run comes from; with it counts whatever of the package it imports.
 _ENTRY = "gola.runs.execution"
+_PLACE = re.compile(r"gola(\.\w+)+:\w+")
 
 
 def fingerprint_of(data: str | Path) -> str:
@@ -68,6 +70,8 @@ def _names_imported_by(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _PLACE.fullmatch(node.value):
+            yield node.value.partition(":")[0]  # a registry names what it holds, and imports it later
 
 
 def _essence(node: object) -> str:

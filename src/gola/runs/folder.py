@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gola.data.storage import replacing
+from gola.files import replacing
+from gola.fitting.training import discard_checkpoint
 from gola.runs.config import RunConfig
-from gola.surrogate import Surrogate
-from gola.training import discard_checkpoint
+from gola.surrogate.surrogate import Surrogate
 
 
 @dataclass(frozen=True)

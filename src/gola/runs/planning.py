@@ -92,6 +92,5 @@ def _kind(run: RunConfig) -> tuple[str, bool, bool]:
 def _work(run: RunConfig) -> float:
     """Return how much a run does: samples it looks at in fitting, times points."""
     num_samples = run.num_train or 1
-    if run.is_trained:
-        num_samples *= run.training.resolved(num_samples).num_epochs or 1
-    return num_samples * (run.num_points or 1)
+    num_epochs = run.training.resolved(num_samples).num_epochs or 1
+    return num_samples * (num_epochs if run.heeds("training") else 1) * (run.num_points or 1)

@@ -16,7 +16,7 @@ class RunResult:
         data: Fingerprint of the data set.
         errors: Relative L2 error of each sample it was judged by.
         errors_by_points: The same at each further number of points.
-        scores: Errors known from fitting: ``training_error``, ``validation_error``, ``left_out_error``
+        scores: Errors known from fitting: ``training_error``, ``validation_error``, ``cv_error``
             (on training samples, each predicted by a fit without it).
         operator: Settings of the operator as they were, with what the data decided.
         why: Why an automatic choice kept what it kept; empty for other operators.

@@ -12,6 +12,7 @@ import threadpoolctl
 import torch
 
 from gola.executors import completed, workers_for
+from gola.protocol import Progress, Session
 from gola.runs.checks import require_runnable
 from gola.runs.config import RunConfig
 from gola.runs.execution import attempt
@@ -19,7 +20,6 @@ from gola.runs.fingerprints import code_version, fingerprint_of
 from gola.runs.planning import Plan, estimated_seconds, plan
 from gola.runs.result import Outcome, RunFailure, RunResult
 from gola.runs.storage import ResultFolder
-from gola.training import Progress, Session
 
 # Fitting sets the global seed of torch, so two runs in threads of one process, as Dask may have it, would mix.
 _ONE_AT_A_TIME = threading.Lock()
@@ -151,7 +151,7 @@ def _with_checkpoints(
     on_step: Callable[[RunConfig, Progress], object] = lambda _run, _progress: None,
 ) -> Outcome:
     """Do a run, from its last checkpoint where there is one."""
-    if checkpoints is None or not run.takes_steps:
+    if checkpoints is None or not run.heeds("session"):
         return attempt(run)
     checkpoints.mkdir(parents=True, exist_ok=True)
     session = Session(folder=checkpoints, resume=True, on_progress=lambda progress: on_step(run, progress))

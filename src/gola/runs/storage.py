@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gola.data.storage import replacing
+from gola.files import replacing
 from gola.runs.config import RunConfig
 from gola.runs.fingerprints import code_version
 from gola.runs.result import Outcome, RunFailure, RunResult

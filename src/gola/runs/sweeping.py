@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gola.protocol import TrainingConfig
 from gola.runs.checks import require_alike
 from gola.runs.comparison import NOTABLE, clearly_below, spread
 from gola.runs.config import RunConfig
 from gola.runs.result import Outcome, RunResult
-from gola.training import TrainingConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +76,10 @@ class Sweep:
     num_folds: int = 3
 
     def __post_init__(self) -> None:
-        if self.training and not self.base.is_trained:
+        if self.training and not self.base.heeds("training"):
             raise ValueError(
-                f"{self.base.operator} is fitted at once, so {', '.join(self.training)} changes nothing; leave it out."
+                f"{self.base.operator} decides by itself how it is fitted, so {', '.join(self.training)} changes nothing;"
+                " leave it out."
             )
         for _, training in self.combinations():
             require_alike(training, TrainingConfig().to_dict(), "Training")

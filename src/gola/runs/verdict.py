@@ -21,7 +21,7 @@ def verdict(summaries: Sequence[Summary]) -> str:
         sentence = _among_equals(best, equals)
     else:
         sentence = _clear(best, others)
-    return sentence + _without_learning(best, others) + _left_out(summaries)
+    return sentence + _without_learning(best, others) + _held_out(summaries)
 
 
 def _clear(best: Summary, others: Sequence[Summary]) -> str:
@@ -65,7 +65,7 @@ def _without_learning(best: Summary, others: Sequence[Summary]) -> str:
     return " None clearly beats the mean of the training solutions: from these samples nothing was learned."
 
 
-def _left_out(summaries: Sequence[Summary]) -> str:
+def _held_out(summaries: Sequence[Summary]) -> str:
     failed = [summary.operator for summary in summaries if summary.failures]
     return f" Left out, because of failed runs: {', '.join(failed)}." if failed else ""
 

@@ -7,7 +7,8 @@ import h5py
 import numpy as np
 import pytest
 
-from gola.data.storage.atomic import creating_hdf5, replacing
+from gola.data.storage.hdf5 import creating_hdf5
+from gola.files import replacing
 
 
 def names(folder):

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from gola.data.dataset import Dataset
 from gola.data.sample import Channel, Sample
 from gola.data.storage import Header, read_dataset, write_samples
-from gola.data.storage.atomic import FailureAbsorbingFile
+from gola.data.storage.hdf5 import FailureAbsorbingFile
 from tests.data.ragged import INPUTS, TARGETS, assert_same, ragged_dataset, ragged_sample, shared_dataset
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -2,9 +2,9 @@
 
 import torch
 
-from gola.data.cloud import Cloud
-from gola.operators import OPERATORS
-from gola.operators.closed_form import KernelConfig, LinearConfig, MeanConfig, NearestConfig, PodRbfConfig
+from gola.operators import KernelConfig, LinearConfig, MeanConfig, NearestConfig, PodRbfConfig
+from gola.operators.cloud import Cloud
+from gola.registry import OPERATORS
 
 # A config of each operator that is quick.
 SMALL = {

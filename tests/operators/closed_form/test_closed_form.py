@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from gola.operators import OPERATORS, ClosedForm, ClosedFormConfig, Queries
+from gola.operators import ClosedForm, ClosedFormConfig, Queries
+from gola.registry import OPERATORS
 from tests.operators.closed_form.examples import num_inputs_of, samples_of, small_operator, training_samples
 
 NAMES = [name for name, operator in OPERATORS.items() if issubclass(operator, ClosedForm)]
@@ -19,7 +20,7 @@ def fitted(request):
     plain = {"symmetries": False} if request.param == "linear" else {}
     operator = small_operator(request.param, num_inputs=num_inputs_of(request.param), **plain)
     training = training_samples(request.param, NUM_SAMPLES)
-    operator.fit(*training)
+    operator.fit_cloud(*training)
     return operator, training, training_samples(request.param, 3, seed=1)
 
 
@@ -31,22 +32,22 @@ def test_it_answers_in_the_precision_of_the_cloud(fitted):
     torch.testing.assert_close(operator(single), operator(cloud).float(), rtol=1e-3, atol=1e-3)
 
 
-def test_left_out_predictions_equal_those_of_refits(fitted):
+def test_held_out_predictions_equal_those_of_refits(fitted):
     operator, (cloud, targets), _ = fitted
-    left_out = operator.leave_one_out().split(cloud.sizes)
+    held_out = operator.leave_one_out().split(cloud.sizes)
     other = type(operator)(operator.config)
     other.load_state_dict(operator.state_dict())
     for row in range(NUM_SAMPLES):
         other.refit(*samples_of(cloud, targets, [sample for sample in range(NUM_SAMPLES) if sample != row]))
         alone, _ = samples_of(cloud, targets, [row])
-        torch.testing.assert_close(left_out[row], other(alone), rtol=1e-8, atol=1e-8)
+        torch.testing.assert_close(held_out[row], other(alone), rtol=1e-8, atol=1e-8)
 
 
-def test_the_left_out_error_is_that_of_the_left_out_predictions(fitted):
+def test_the_cv_error_is_that_of_the_held_out_predictions(fitted):
     operator, (cloud, targets), _ = fitted
     pairs = zip(operator.leave_one_out().split(cloud.sizes), targets.split(cloud.sizes), strict=True)
     errors = [(found - wanted).norm() / wanted.norm() for found, wanted in pairs]
-    torch.testing.assert_close(operator.left_out_error, torch.stack(errors).mean())
+    torch.testing.assert_close(operator.cv_error, torch.stack(errors).mean())
 
 
 def test_refitting_to_the_same_samples_changes_nothing(fitted):
@@ -57,7 +58,7 @@ def test_refitting_to_the_same_samples_changes_nothing(fitted):
     torch.testing.assert_close(other(cloud), operator(cloud), rtol=1e-9, atol=1e-9)
 
 
-def test_left_out_predictions_can_be_had_elsewhere(fitted):
+def test_held_out_predictions_can_be_had_elsewhere(fitted):
     operator, _, _ = fitted
     places = torch.rand(5, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     assert operator.leave_one_out(at=Queries.repeated(places, NUM_SAMPLES)).shape == (5 * NUM_SAMPLES, 1)
@@ -73,11 +74,11 @@ def test_reordering_the_training_samples_changes_nothing(fitted):
     torch.testing.assert_close(other(test), operator(test), rtol=1e-6, atol=1e-6)
 
 
-def test_a_loaded_operator_asks_where_to_predict_what_was_left_out(fitted):
+def test_a_loaded_operator_asks_where_to_predict_what_was_held_out(fitted):
     operator, (cloud, _), _ = fitted
     other = type(operator)(operator.config)
     other.load_state_dict(operator.state_dict())
-    assert other.left_out_error == operator.left_out_error
+    assert other.cv_error == operator.cv_error
     at = Queries(points=cloud.points, offsets=cloud.offsets)
     assert torch.equal(other.leave_one_out(at=at), operator.leave_one_out())
     with pytest.raises(ValueError, match=r"was loaded, and the training points are not saved with it; say where"):
@@ -104,15 +105,15 @@ def test_samples_that_cannot_be_fitted_are_refused(name):
     operator = small_operator(name, num_inputs=num_inputs_of(name))
     cloud, targets = training_samples(name, 4)
     with pytest.raises(ValueError, match=r"made for 1 output channels and the targets have 2"):
-        operator.fit(cloud, torch.cat([targets, targets], dim=1))
+        operator.fit_cloud(cloud, torch.cat([targets, targets], dim=1))
     with pytest.raises(ValueError, match=r"targets for 3 points and the cloud has \d+; give one row of targets"):
-        operator.fit(cloud, targets[:3])
+        operator.fit_cloud(cloud, targets[:3])
     with pytest.raises(ValueError, match=r"The targets of the training samples must be finite; remove NaN"):
-        operator.fit(cloud, torch.where(targets == targets[0], torch.nan, targets))
+        operator.fit_cloud(cloud, torch.where(targets == targets[0], torch.nan, targets))
     with pytest.raises(ValueError, match=r"needs at least \d training samples, to leave one out; got 1"):
-        operator.fit(*samples_of(cloud, targets, [0]))
+        operator.fit_cloud(*samples_of(cloud, targets, [0]))
     with pytest.raises(ValueError, match=r"made for \d input channels and the cloud has \d"):
-        operator.fit(replace(cloud, values=torch.cat([cloud.values, cloud.values], dim=1)), targets)
+        operator.fit_cloud(replace(cloud, values=torch.cat([cloud.values, cloud.values], dim=1)), targets)
 
 
 def test_a_box_smaller_than_the_bounding_box_is_refused():

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from gola.data.cloud import Cloud
 from gola.operators.closed_form.homogeneity import Homogeneity
+from gola.operators.cloud import Cloud
 from tests.operators.closed_form.examples import relative_error, scattered, small_operator
 
 
@@ -116,7 +116,7 @@ def test_nearby_ones_differ_in_one_channel():
 def test_what_was_suspected_in_part_is_completed_by_leaving_samples_out(monkeypatch):
     monkeypatch.setattr(Homogeneity, "suspected", lambda *_: scales_of([1, 0, 0], [1.0, 1.0, 1.0]))
     operator = small_operator("kernel", num_inputs=3)
-    operator.fit(*steady_states(20))
+    operator.fit_cloud(*steady_states(20))
     assert operator.homogeneity.degrees.tolist() == [1, -1, 0]
 
 
@@ -125,18 +125,18 @@ def test_kernel_learns_more_where_the_operator_scales_with_its_inputs():
 
     def fitted(homogeneity):
         operator = small_operator("kernel", num_inputs=3, homogeneity=homogeneity)
-        operator.fit(*steady_states(20))
+        operator.fit_cloud(*steady_states(20))
         return operator, relative_error(operator(cloud), targets, cloud.sizes)
 
     (with_it, error), (without, other) = fitted(True), fitted(False)
     assert error < 0.3 * other
-    assert with_it.left_out_error < 0.3 * without.left_out_error
+    assert with_it.cv_error < 0.3 * without.cv_error
     assert not without.homogeneity.is_any
 
 
 def test_predictions_of_kernel_scale_with_the_inputs():
     operator = small_operator("kernel", num_inputs=3)
-    operator.fit(*steady_states(20))
+    operator.fit_cloud(*steady_states(20))
     cloud, _ = steady_states(2, seed=1)
     stronger = Cloud.collate([Cloud.of(cloud.points, cloud.values * torch.tensor([6.0, 2.0, 1.0]).double())])
     one_sample = Cloud.of(cloud.points, cloud.values)
@@ -145,5 +145,5 @@ def test_predictions_of_kernel_scale_with_the_inputs():
 
 def test_kernel_keeps_amplitudes_where_solutions_grow_otherwise():
     operator = small_operator("kernel", num_inputs=3)
-    operator.fit(*steady_states(20, power=0.1))
+    operator.fit_cloud(*steady_states(20, power=0.1))
     assert not operator.homogeneity.is_any

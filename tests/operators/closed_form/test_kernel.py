@@ -35,7 +35,7 @@ def test_it_learns_what_no_linear_operator_can():
 
     def error(name):
         operator = small_operator(name)
-        operator.fit(*squares(30, seed=0))
+        operator.fit_cloud(*squares(30, seed=0))
         return relative_error(operator(cloud), targets, cloud.sizes)
 
     assert error("kernel") < 0.3 * error("linear")
@@ -43,7 +43,7 @@ def test_it_learns_what_no_linear_operator_can():
 
 def test_it_finds_the_transform_that_makes_the_map_simple():
     operator = small_operator("kernel")
-    operator.fit(*slownesses(15, seed=0))
+    operator.fit_cloud(*slownesses(15, seed=0))
     assert operator.kernel.transform == "reciprocal"
     cloud, targets = slownesses(5, seed=1)
     assert relative_error(operator(cloud), targets, cloud.sizes) < 0.02
@@ -51,7 +51,7 @@ def test_it_finds_the_transform_that_makes_the_map_simple():
 
 def test_values_that_cannot_be_transformed_are_refused():
     operator = small_operator("kernel")
-    operator.fit(*slownesses(15, seed=0))
+    operator.fit_cloud(*slownesses(15, seed=0))
     cloud, _ = wave_samples(1)
     with pytest.raises(ValueError, match="takes the reciprocal of input channels that were positive in all training"):
         operator(cloud)
@@ -61,12 +61,12 @@ def test_channels_that_may_vanish_are_left_as_they_are():
     assert transforms(torch.tensor([False, False])) == ("identity",)
     assert transforms(torch.tensor([False, True])) == ("identity", "reciprocal", "logarithm")
     operator = small_operator("kernel")
-    operator.fit(*squares(10, seed=0))
+    operator.fit_cloud(*squares(10, seed=0))
     assert operator.kernel.transform == "identity"
 
 
 def test_a_linear_map_is_no_harder_for_it():
     operator = small_operator("kernel", num_modes=80)
-    operator.fit(*wave_samples(40))
+    operator.fit_cloud(*wave_samples(40))
     cloud, targets = wave_samples(5, seed=1)
     assert relative_error(operator(cloud), targets, cloud.sizes) < 0.05

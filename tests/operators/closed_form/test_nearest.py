@@ -10,7 +10,7 @@ def wave(number):
 def test_it_finds_the_sample_with_the_closest_input_on_other_points():
     numbers = (1.0, 2.0, 3.0, 4.0)
     operator = small_operator("nearest")
-    operator.fit(*scattered([(wave(number), wave(number + 1.0)) for number in numbers], sizes=[90, 80, 100, 95]))
+    operator.fit_cloud(*scattered([(wave(number), wave(number + 1.0)) for number in numbers], sizes=[90, 80, 100, 95]))
     asked = [1.1, 2.4, 3.9]
     closest = [1.0, 2.0, 4.0]
     pairs = [(wave(number), wave(nearby + 1.0)) for number, nearby in zip(asked, closest, strict=True)]
@@ -18,11 +18,11 @@ def test_it_finds_the_sample_with_the_closest_input_on_other_points():
     torch.testing.assert_close(operator(cloud), targets, rtol=0, atol=5e-2)
 
 
-def test_a_left_out_sample_is_not_its_own_neighbour():
+def test_a_held_out_sample_is_not_its_own_neighbour():
     operator = small_operator("nearest")
     pairs = [(wave(number), wave(number)) for number in (1.0, 1.2, 4.0)]
     cloud, targets = scattered(pairs, sizes=[90, 80, 100])
-    operator.fit(cloud, targets)
+    operator.fit_cloud(cloud, targets)
     first, second, _ = operator.leave_one_out().split(cloud.sizes)
     points = cloud.points.split(cloud.sizes)
     torch.testing.assert_close(first, wave(1.2)(points[0]), rtol=0, atol=5e-2)

@@ -9,10 +9,10 @@ from tests.operators.closed_form.examples import parameter_samples, relative_err
 
 def test_it_interpolates_between_parameters():
     operator = small_operator("pod_rbf", num_inputs=2)
-    operator.fit(*parameter_samples(20))
+    operator.fit_cloud(*parameter_samples(20))
     cloud, targets = parameter_samples(10, seed=1)
     assert relative_error(operator(cloud), targets, cloud.sizes) < 5e-3
-    assert operator.left_out_error < 1e-2
+    assert operator.cv_error < 1e-2
 
 
 def test_more_samples_make_it_more_accurate():
@@ -20,7 +20,7 @@ def test_more_samples_make_it_more_accurate():
 
     def error(count):
         operator = small_operator("pod_rbf", num_inputs=2, num_modes=80)
-        operator.fit(*parameter_samples(count))
+        operator.fit_cloud(*parameter_samples(count))
         return relative_error(operator(cloud), targets, cloud.sizes)
 
     assert error(24) < 0.5 * error(6)
@@ -29,9 +29,9 @@ def test_more_samples_make_it_more_accurate():
 def test_the_units_of_parameters_do_not_matter():
     operator, other = small_operator("pod_rbf", num_inputs=2), small_operator("pod_rbf", num_inputs=2)
     cloud, targets = parameter_samples(8)
-    operator.fit(cloud, targets)
+    operator.fit_cloud(cloud, targets)
     unit = torch.tensor([1e-6, 1e3], dtype=torch.float64)
-    other.fit(replace(cloud, values=cloud.values * unit), targets)
+    other.fit_cloud(replace(cloud, values=cloud.values * unit), targets)
     torch.testing.assert_close(other(replace(cloud, values=cloud.values * unit)), operator(cloud))
 
 
@@ -39,7 +39,7 @@ def test_a_parameter_that_never_changes_is_harmless():
     cloud, targets = parameter_samples(8)
     fixed = replace(cloud, values=torch.cat([cloud.values[:, :1], torch.ones_like(cloud.values[:, :1])], dim=1))
     operator = small_operator("pod_rbf", num_inputs=2)
-    operator.fit(fixed, targets)
+    operator.fit_cloud(fixed, targets)
     assert operator(fixed).isfinite().all()
 
 
@@ -48,7 +48,7 @@ def test_inputs_that_are_functions_are_refused_with_what_to_use_instead():
     with pytest.raises(
         ValueError, match=r"constant within each sample; channel 0 of sample 0 goes from .* use the linear"
     ):
-        operator.fit(*wave_samples(5))
+        operator.fit_cloud(*wave_samples(5))
 
 
 def test_modes_are_orthonormal_and_carry_the_solutions():

@@ -14,7 +14,7 @@ def predict(fit, kernel, terms):
 
 @pytest.mark.parametrize("penalty", [1e-6, 1e-2, 10.0])
 @pytest.mark.parametrize("num_terms", [1, 3])
-def test_left_out_predictions_equal_those_of_refits(penalty, num_terms):
+def test_held_out_predictions_equal_those_of_refits(penalty, num_terms):
     features, targets = random_matrix(12, 20), random_matrix(12, 4, seed=1)
     terms = torch.cat([torch.ones(12, 1), random_matrix(12, num_terms - 1, seed=2)], dim=1)
     kernel = features @ features.T
@@ -23,11 +23,11 @@ def test_left_out_predictions_equal_those_of_refits(penalty, num_terms):
         others = torch.arange(12) != row
         refit = fit_ridge(kernel[others][:, others], targets[others], penalty, terms[others])
         expected = predict(refit, kernel[row, others], terms[row])
-        torch.testing.assert_close(fit.left_out[row], expected, rtol=1e-8, atol=1e-8)
+        torch.testing.assert_close(fit.held_out[row], expected, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("penalty", [1e-6, 1e-2, 10.0])
-def test_groups_are_left_out_as_a_whole(penalty):
+def test_groups_are_held_out_as_a_whole(penalty):
     features, targets = random_matrix(2, 12, 20), random_matrix(2, 12, 4, seed=1)
     kernel = features @ features.mT
     groups = torch.tensor([[0, 4, 5], [1, 2, 3], [11, 9, 7], [6, 8, 10]])
@@ -38,7 +38,7 @@ def test_groups_are_left_out_as_a_whole(penalty):
         for node in range(2):
             refit = fit_ridge(kernel[node][others][:, others], targets[node][others], penalty)
             expected = predict(refit, kernel[node][group][:, others], torch.ones(3, 1, dtype=torch.float64))
-            torch.testing.assert_close(fit.left_out[node][group], expected, rtol=1e-8, atol=1e-8)
+            torch.testing.assert_close(fit.held_out[node][group], expected, rtol=1e-8, atol=1e-8)
 
 
 def test_the_dual_solution_is_that_of_penalised_least_squares():
@@ -52,11 +52,11 @@ def test_the_dual_solution_is_that_of_penalised_least_squares():
     torch.testing.assert_close(fit.free, weights[4:])
 
 
-def test_a_constant_added_to_the_targets_is_left_out_like_any_other():
+def test_a_constant_added_to_the_targets_is_held_out_like_any_other():
     features, targets = random_matrix(10, 20), random_matrix(10, 1, seed=1)
     kernel = features @ features.T
-    shifted = fit_ridge(kernel, targets + 100.0, 0.1).left_out
-    torch.testing.assert_close(shifted, fit_ridge(kernel, targets, 0.1).left_out + 100.0)
+    shifted = fit_ridge(kernel, targets + 100.0, 0.1).held_out
+    torch.testing.assert_close(shifted, fit_ridge(kernel, targets, 0.1).held_out + 100.0)
 
 
 def test_several_regressions_are_fitted_as_if_each_were_alone():
@@ -67,4 +67,4 @@ def test_several_regressions_are_fitted_as_if_each_were_alone():
         alone = fit_ridge(kernels[node], targets[node], 0.1)
         torch.testing.assert_close(together.dual[node], alone.dual)
         torch.testing.assert_close(together.free[node], alone.free)
-        torch.testing.assert_close(together.left_out[node], alone.left_out)
+        torch.testing.assert_close(together.held_out[node], alone.held_out)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from gola.data.cloud import Cloud
 from gola.geometry import Box, ImplicitDomain, Polygon, uniform_points
+from gola.operators.cloud import Cloud
 from gola.operators.spectral import DomainBasis, spectrum_of, with_spectra
 from gola.operators.spectral.basis import box_basis
 from gola.operators.spectral.transforms import domain_transform

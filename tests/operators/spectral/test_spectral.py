@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from gola.data.cloud import Cloud
 from gola.operators import Queries, Spectral, SpectralConfig
+from gola.operators.cloud import Cloud
 from gola.operators.spectral.block import SpectralMixing
 from gola.operators.spectral.waves import wave_numbers
 from tests.operators.clouds import assert_same_values_and_gradients, random_features, scattered_cloud

@@ -1,10 +1,11 @@
 """Simulations of other programs: in from meshes, NumPy archives and tables, and out to the same."""
 
-from gola.data.formats.exporting import EXPORTERS, export_sample, named_columns
+from gola.data.formats.case import Case
+from gola.data.formats.exporting import export_sample, named_columns
 from gola.data.formats.importing import find_files, import_files, import_inputs, read_points
 
 __all__ = [
-    "EXPORTERS",
+    "Case",
     "export_sample",
     "find_files",
     "import_files",

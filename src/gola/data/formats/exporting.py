@@ -12,10 +12,13 @@ import numpy as np
 from jaxtyping import Float
 
 from gola.data.sample import Channel, Sample
-from gola.data.storage import replacing
+from gola.files import replacing
+from gola.registry import WRITERS
 
 _CELL_KINDS = {1: "vertex", 2: "line", 3: "triangle", 4: "tetra"}
 _Columns = Mapping[str, Float[np.ndarray, " point"]]
+Writer = Callable[[Path, Sample, _Columns, Mapping[str, str]], None]
+"""Writes a sample to a path: its columns by name, and their units."""
 
 
 def export_sample(
@@ -41,16 +44,18 @@ def export_sample(
         predictions: Values that an operator gave for the targets.
     """
     path = Path(path)
-    write = EXPORTERS.get(path.suffix.lower())
-    if write is None:
-        *most, last = EXPORTERS
+    suffix = path.suffix.lower()
+    if suffix not in WRITERS:
+        *most, last = WRITERS
         raise ValueError(f"Cannot export to {path}; the name must end in {', '.join(most)} or {last}.")
+    write: Writer = WRITERS[suffix]
     columns = named_columns(sample, inputs, targets, predictions)
     with replacing(path) as temporary:
         write(temporary, sample, columns, _units(inputs, targets))
 
 
-def _write_mesh(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
+def write_mesh(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
+    """Write a mesh that ParaView opens; points without cells become single vertices."""
     cells = np.arange(sample.num_points)[:, None] if sample.cells is None else sample.cells
     mesh = meshio.Mesh(
         np.pad(sample.points, ((0, 0), (0, 3 - sample.dim))),
@@ -62,7 +67,8 @@ def _write_mesh(path: Path, sample: Sample, columns: _Columns, _units: Mapping[s
         mesh.write(path)
 
 
-def _write_npz(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
+def write_npz(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
+    """Write a NumPy archive."""
     known = {name: getattr(sample, name) for name in ("points", "cells", "boundary", "weights")}
     # The last two are names of NumPy's own arguments.
     if taken := sorted(set(columns) & {*known, "file", "allow_pickle"}):
@@ -71,7 +77,8 @@ def _write_npz(path: Path, sample: Sample, columns: _Columns, _units: Mapping[st
     np.savez(path, **arrays, **dict[str, Any](columns))
 
 
-def _write_table(path: Path, sample: Sample, columns: _Columns, units: Mapping[str, str]) -> None:
+def write_table(path: Path, sample: Sample, columns: _Columns, units: Mapping[str, str]) -> None:
+    """Write a table with one row per point."""
     axes = ["x", "y", "z"][: sample.dim]
     if taken := sorted(name for name in columns if name.lower() in ("x", "y", "z")):
         raise ValueError(f"A table cannot hold a channel named {taken[0]!r}, a coordinate; rename it, or write .vtu.")
@@ -79,14 +86,6 @@ def _write_table(path: Path, sample: Sample, columns: _Columns, units: Mapping[s
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerow(header)
         np.savetxt(file, np.column_stack([sample.points, *columns.values()]), delimiter=",", fmt="%.17g")
-
-
-EXPORTERS: dict[str, Callable[[Path, Sample, _Columns, Mapping[str, str]], None]] = {
-    ".vtu": _write_mesh,
-    ".vtk": _write_mesh,
-    ".npz": _write_npz,
-    ".csv": _write_table,
-}
 
 
 def named_columns(

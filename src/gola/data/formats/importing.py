@@ -14,12 +14,9 @@ from jaxtyping import Float
 from gola.data.dataset import Dataset
 from gola.data.formats.case import Case
 from gola.data.formats.mesh import read_mesh
-from gola.data.formats.tables import read_npz, read_table
 from gola.data.sample import Channel, Sample
 from gola.data.validation import checked_sample
-
-_READERS: dict[str, Callable[[Path], list[Case]]] = {".npz": read_npz, ".csv": read_table, ".tsv": read_table}
-"""Everything else is meshio's."""
+from gola.registry import READERS
 
 
 def import_files(
@@ -132,7 +129,10 @@ def _offers(case: Case, names: Sequence[str | Channel]) -> bool:
 
 
 def _read(path: Path) -> list[Case]:
-    return _READERS.get(path.suffix.lower(), read_mesh)(path)
+    """Read a file by the reader for its ending; everything else is meshio's."""
+    suffix = path.suffix.lower()
+    read: Callable[[Path], list[Case]] = READERS.get(suffix, read_mesh)
+    return read(path)
 
 
 def _choose(case: Case, inputs: Sequence[str | Channel], targets: Sequence[str | Channel]) -> _Chosen:

@@ -11,8 +11,8 @@ from scipy.spatial import cKDTree
 from gola.data.dataset import Dataset
 from gola.data.inspection import hazards
 from gola.data.inspection.facts import SampleFacts, gather_facts
-from gola.data.normaliser import pooled
 from gola.data.sample import Channel
+from gola.data.statistics import pooled
 from gola.graph import radius_for
 
 # A radius graph with this many neighbours on average has hardly a point without any, and is still cheap.

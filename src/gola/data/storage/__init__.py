@@ -1,6 +1,5 @@
 """Data sets on disk: one HDF5 file each, described in ``docs/data-format.md``."""
 
-from gola.data.storage.atomic import replacing
 from gola.data.storage.layout import Header, as_provenance
 from gola.data.storage.parts import Parts
 from gola.data.storage.reader import StoredSamples, read_dataset
@@ -12,6 +11,5 @@ __all__ = [
     "StoredSamples",
     "as_provenance",
     "read_dataset",
-    "replacing",
     "write_samples",
 ]

@@ -7,10 +7,10 @@ from itertools import chain
 from pathlib import Path
 
 from gola.data.sample import Sample
-from gola.data.storage.atomic import TEMPORARY_PREFIX
 from gola.data.storage.layout import Header
 from gola.data.storage.reader import read_dataset
 from gola.data.storage.writer import write_samples
+from gola.files import TEMPORARY_PREFIX
 
 _PART_NAME = re.compile(r"part_(\d{5,})\.h5")
 

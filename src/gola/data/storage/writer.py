@@ -11,9 +11,10 @@ import numpy as np
 
 from gola.data.sample import Channel, Sample
 from gola.data.storage import layout
-from gola.data.storage.atomic import creating_hdf5, replacing
+from gola.data.storage.hdf5 import creating_hdf5
 from gola.data.storage.layout import Header
 from gola.data.validation import checked_samples
+from gola.files import replacing
 
 # Small enough that reading one sample decompresses little else, large enough that the index stays short.
 _CHUNK_BYTES = 1 << 16

@@ -9,14 +9,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gola.data.cloud import Cloud
-from gola.operators.closed_form.fitted import Fitted, as_bytes, from_bytes
-from gola.operators.closed_form.function_space import FunctionSpace
+from gola.metrics import relative_l2_errors
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import error_at_the_data
-from gola.operators.closed_form.smoothness import with_chosen_penalties
-from gola.operators.operator import Operator, OperatorConfig
+from gola.operators.cloud import Cloud
+from gola.operators.operator import FitResult, HeldOut, Operator, OperatorConfig
 from gola.operators.queries import Queries
+from gola.operators.scaling import Scaling
+from gola.protocol import FitTask
+from gola.representation.fitted import Fitted, as_bytes, from_bytes
+from gola.representation.function_space import FunctionSpace
+from gola.representation.smoothness import with_chosen_penalties
 
 # Of a function that is known at N points more than 2N coefficients add nothing that a penalty would not set.
 _MODES_PER_POINT = 2
@@ -66,29 +69,52 @@ class ClosedForm(Fitted, Operator):
     Attributes:
         choice: The settings that were chosen, as plain values; saved with the state.
         solutions: The space of the solutions.
-        left_out: Coefficients of the leave-one-out prediction of each training sample.
-        left_out_error: Mean relative L2 error of the leave-one-out predictions at the points of the samples.
+        held_out: Coefficients of the leave-one-out prediction of each training sample.
+        cv_error: Mean relative L2 error of the leave-one-out predictions at the points of the samples.
     """
 
     presets: ClassVar[Mapping[str, ClosedFormConfig]]
     normalised: ClassVar[bool] = False
-    trained: ClassVar[bool] = False
+    holds_out: ClassVar[bool] = True
     min_samples: ClassVar[int] = 3
 
     config: ClosedFormConfig
     choice: dict[str, Any]
     solutions: FunctionSpace
-    left_out: Float[Tensor, "sample mode channel"]
-    left_out_error: Float[Tensor, ""]
+    held_out: Float[Tensor, "sample mode channel"]
+    cv_error: Float[Tensor, ""]
 
     def __init__(self, config: ClosedFormConfig) -> None:
         super().__init__(config)
         self.choice = {}
         self.solutions = FunctionSpace()
-        self._register_empty("left_out", "left_out_error")
+        self._register_empty("held_out", "cv_error")
         self._places: Queries | None = None
 
-    def fit(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
+    def fit(self, task: FitTask) -> FitResult:
+        """Fit to the samples of a task, which are predicted by leave-one-out besides."""
+        self.require_samples(task)
+        scaling = Scaling.fit(task.samples, normalised=self.normalised)
+        cloud = Cloud.collate([scaling.cloud(one.points, one.inputs, torch.float64) for one in task.samples])
+        targets = torch.cat([scaling.encode(one.targets, torch.float64) for one in task.samples])
+        self.fit_cloud(cloud, targets)
+        predictions = self.leave_one_out()
+        errors = relative_l2_errors(predictions, targets, cloud.sizes, scaling.targets.scale)
+        held_out = [values.numpy() for values in torch.split(predictions, cloud.sizes)]
+        return FitResult(
+            operator=self,
+            scaling=scaling,
+            held_out=HeldOut(predictions=held_out, method=self.held_out_method),
+            scores={"cv_error": float(errors.mean())},
+            details={"settings": self.choice},
+        )
+
+    @property
+    def held_out_method(self) -> str:
+        """How training samples were held out."""
+        return "leave-one-out"
+
+    def fit_cloud(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
         """Fit to all training samples, and choose all settings by leave-one-out among them.
 
         Args:
@@ -101,7 +127,7 @@ class ClosedForm(Fitted, Operator):
         self._finish(cloud, samples, self.choose(samples, self._solutions_of(samples)))
 
     def refit(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
-        """Fit to other samples with the settings that :meth:`fit` has chosen: quick, and no choice looks at them."""
+        """Fit to other samples with the settings chosen by :meth:`fit_cloud`: quick, and no choice looks at them."""
         self._require_fit()
         samples = self._training_samples(cloud, targets)
         self._finish(cloud, samples, self.solve(samples, self._solutions_of(samples)))
@@ -144,12 +170,12 @@ class ClosedForm(Fitted, Operator):
                 f"This {self.title} was loaded, and the training points are not saved with it; say where to predict:"
                 " leave_one_out(at=Queries(points, offsets))."
             )
-        if len(places.offsets) != len(self.left_out) + 1:
+        if len(places.offsets) != len(self.held_out) + 1:
             raise ValueError(
-                f"The {self.title} was fitted to {len(self.left_out)} samples and the queries are for"
+                f"The {self.title} was fitted to {len(self.held_out)} samples and the queries are for"
                 f" {len(places.offsets) - 1}; give queries for each training sample."
             )
-        return self._values(self.left_out, places)
+        return self._values(self.held_out, places)
 
     def get_extra_state(self) -> Tensor:
         """Return the chosen settings as a tensor, so that they are saved with the state; torch calls this."""
@@ -161,7 +187,7 @@ class ClosedForm(Fitted, Operator):
 
     def parameter_counts(self) -> dict[str, int]:
         """Return how many numbers a prediction draws on, by name."""
-        records = {"left_out", "left_out_error"}
+        records = {"held_out", "cv_error"}
         return {name: buffer.numel() for name, buffer in self.named_buffers() if name not in records}
 
     @staticmethod
@@ -173,10 +199,10 @@ class ClosedForm(Fitted, Operator):
     def _solutions_of(self, samples: Samples) -> Float[Tensor, "sample mode channel"]:
         return self.solutions.coefficients(samples.points, samples.targets)
 
-    def _finish(self, cloud: Cloud, samples: Samples, left_out: Float[Tensor, "sample mode channel"]) -> None:
+    def _finish(self, cloud: Cloud, samples: Samples, held_out: Float[Tensor, "sample mode channel"]) -> None:
         # Files hold tensors as they lie in memory.
-        self.left_out = left_out.contiguous()
-        self.left_out_error = left_out.new_tensor(error_at_the_data(self.solutions, left_out, samples))
+        self.held_out = held_out.contiguous()
+        self.cv_error = held_out.new_tensor(error_at_the_data(self.solutions, held_out, samples))
         self._places = Queries(points=cloud.points, offsets=cloud.offsets)
 
     def _training_samples(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> Samples:
@@ -202,4 +228,4 @@ class ClosedForm(Fitted, Operator):
 
     def _require_fit(self) -> None:
         if not self.solutions.num_modes:
-            raise ValueError(f"This {self.title} is not fitted yet; call fit(cloud, targets) first.")
+            raise ValueError(f"This {self.title} is not fitted yet; call fit_cloud(cloud, targets) first.")

@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from gola.data.cloud import Cloud
-from gola.operators.closed_form.fitted import Fitted
+from gola.operators.cloud import Cloud
+from gola.representation.fitted import Fitted
 
 # A channel more has to explain so much of what the others leave of the spread of solutions.
 _LEAST_GAIN = 0.1

@@ -1,17 +1,19 @@
 """Input functions as vectors that can be compared, whatever points they are known at."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Optional, final
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from gola.data.cloud import Cloud
-from gola.operators.closed_form.fitted import Fitted
-from gola.operators.closed_form.function_space import FunctionSpace, MeanPrior
-from gola.operators.closed_form.periodicity import repeating_axes, with_copies
-from gola.operators.closed_form.samples import spread
-from gola.operators.closed_form.smoothness import with_chosen_penalties
+from gola.operators.cloud import Cloud
+from gola.representation.fitted import Fitted
+from gola.representation.function_space import FunctionFit, FunctionSpace, MeanPrior
+from gola.representation.periodicity import repeating_axes, with_copies
+from gola.representation.representatives import spread
+from gola.representation.smoothness import with_chosen_penalties
 
 COMPARISON_PADDING = 1.0
 """On the bounding box itself the cosines are orthonormal: distances of coefficients are distances on the domain, and
@@ -28,7 +30,7 @@ class InputFeatures(Fitted):
         space: The space of the input functions.
         scales: The unit of each channel; 1 for a channel that is the same in all samples.
         mean: Mean of each channel over the training samples.
-        mean_variance: Variance of the means of single samples.
+        mean_variance: Variance of the means of single samples; infinite where nothing is assumed of them.
         noise: Variance of the noise in the values.
         repeats: Whether the input functions repeat along each axis.
     """
@@ -50,21 +52,10 @@ class InputFeatures(Fitted):
     def fitted(
         space: FunctionSpace, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
     ) -> tuple["InputFeatures", Float[Tensor, "sample channel mode"]]:
-        """Choose the penalties of the space and the units; return the features of the training samples as well."""
-        features = InputFeatures()
-        features.space = with_chosen_penalties(space, points, values)
-        repeating = repeating_axes(features.space, points, values)
-        features.repeats = torch.tensor([axis in repeating for axis in range(space.dim)], device=space.lower.device)
-        if repeating:
-            points, values = features._with_copies(points, values)
-            features.space = with_chosen_penalties(space, points, values)
-        some = spread(len(points), at_most=_SAMPLES)
-        prior = features.space.mean_prior([points[row] for row in some], [values[row] for row in some])
-        features.mean, features.mean_variance, features.noise = prior.mean, prior.variance, prior.noise
-        coefficients = features.space.coefficients(points, values, prior)
-        scales = (coefficients - coefficients.mean(dim=0)).square().sum(dim=1).mean(dim=0).sqrt()
-        features.scales = torch.where(scales > 0.0, scales, 1.0)
-        return features, (coefficients / features.scales).mT
+        """Fit inputs as periodic where they look it and with what is known of their means; return the features too."""
+        plain = FittedInputs.of(space, points, values)
+        found = (plain.repeated() or plain).with_common_mean()
+        return found.inputs, found.features
 
     def of(
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
@@ -85,3 +76,74 @@ class InputFeatures(Fitted):
         axes = [] if self.repeats.is_meta else self.repeats.nonzero()[:, 0].tolist()
         both = [with_copies(self.space, axes, *sample) for sample in zip(points, values, strict=True)]
         return [places for places, _ in both], [sample_values for _, sample_values in both]
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedInputs:
+    """Input functions of the training samples, as features.
+
+    Attributes:
+        inputs: How they become features.
+        features: The features.
+        points: Points of each sample.
+        values: Values there.
+        fits: The fitted function of each sample.
+    """
+
+    inputs: InputFeatures
+    features: Float[Tensor, "sample channel mode"]
+    points: Sequence[Float[Tensor, "_ dim"]]
+    values: Sequence[Float[Tensor, "_ channel"]]
+    fits: Sequence[FunctionFit]
+
+    @staticmethod
+    def of(
+        space: FunctionSpace,
+        points: Sequence[Float[Tensor, "_ dim"]],
+        values: Sequence[Float[Tensor, "_ channel"]],
+        axes: Sequence[int] = (),
+    ) -> "FittedInputs":
+        """Choose the penalties of the space and the units.
+
+        Args:
+            space: Where input functions are expressed.
+            points: Points of each sample.
+            values: Values there.
+            axes: Axes along which the functions repeat.
+        """
+        inputs = InputFeatures()
+        inputs.space = space
+        inputs.repeats = torch.tensor([axis in axes for axis in range(space.dim)], device=space.lower.device)
+        copies = inputs._with_copies(points, values)
+        inputs.space = with_chosen_penalties(space, *copies)
+        fits = list(inputs.space.fits(*copies))
+        nothing = torch.zeros_like(fits[0].mean)
+        inputs.mean, inputs.mean_variance, inputs.noise = nothing, torch.full_like(nothing, torch.inf), nothing
+        coefficients = torch.stack([fit.coefficients for fit in fits])
+        return _with_units(FittedInputs(inputs=inputs, features=coefficients, points=points, values=values, fits=fits))
+
+    def with_common_mean(self) -> "FittedInputs":
+        """Return the inputs fitted with what the samples show of their means over the box."""
+        prior = MeanPrior.of([self.fits[row] for row in spread(len(self.fits), at_most=_SAMPLES)])
+        inputs = InputFeatures()
+        inputs.space, inputs.repeats = self.inputs.space, self.inputs.repeats
+        inputs.mean, inputs.mean_variance, inputs.noise = prior.mean, prior.variance, prior.noise
+        coefficients = torch.stack([fit.with_mean(prior) for fit in self.fits])
+        return _with_units(replace(self, inputs=inputs, features=coefficients))
+
+    def repeated(self) -> Optional["FittedInputs"]:
+        """Return the inputs fitted as periodic along the axes where they look it, or None if there are none."""
+        axes = repeating_axes(self.inputs.space, self.points, self.values)
+        if not axes:
+            return None
+        found = FittedInputs.of(self.inputs.space, self.points, self.values, axes)
+        return found.with_common_mean() if bool(self.inputs.mean_variance.isfinite().all()) else found
+
+
+def _with_units(fitted: FittedInputs) -> FittedInputs:
+    """Bring coefficients, (sample, mode, channel), to units of their spread over the samples."""
+    coefficients = fitted.features
+    scales = (coefficients - coefficients.mean(dim=0)).square().sum(dim=1).mean(dim=0).sqrt()
+    fitted.inputs.scales = torch.where(scales > 0.0, scales, 1.0)
+    return replace(fitted, features=(coefficients / fitted.inputs.scales).mT)

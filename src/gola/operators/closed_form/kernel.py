@@ -3,23 +3,22 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import ClassVar, Literal, final
+from typing import ClassVar, final
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from gola.data.cloud import Cloud
 from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
 from gola.operators.closed_form.homogeneity import Homogeneity
 from gola.operators.closed_form.input_features import COMPARISON_PADDING, InputFeatures
+from gola.operators.closed_form.preprocessing import Preprocessing, Transform, transformed, transforms
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
-from gola.operators.closed_form.smoothness import growth
+from gola.operators.cloud import Cloud
 from gola.operators.operator import OperatorConfig
-
-Transform = Literal["identity", "reciprocal", "logarithm"]
+from gola.representation.smoothness import growth
 
 _EXPONENTS = (0.0, 1.0, 2.0)
 _RATES = (3.0, 10.0)
@@ -171,6 +170,10 @@ class Kernel(ClosedForm):
         kernel = self.kernel(self._weighted(features) - self.centre, self.known_inputs)
         return (torch.einsum("ts,smc->tmc", kernel, self.dual) + self.offset) * factors[:, None, None]
 
+    def preprocessing(self) -> Preprocessing:
+        """Return the amplitudes and transforms that the kernel works best with."""
+        return Preprocessing.of(self.homogeneity, self.positive, self.kernel.transform)
+
     def _fit(
         self,
         features: Float[Tensor, "sample input_channel input_mode"],
@@ -184,7 +187,7 @@ class Kernel(ClosedForm):
         matrix = kernel(self.known_inputs, self.known_inputs)
         fit = fit_ridge(matrix, solutions.flatten(1) / factors[:, None], kernel.penalty)
         self.dual, self.offset = fit.dual.unflatten(1, shape), fit.free[0].unflatten(0, shape)
-        return (fit.left_out * factors[:, None]).unflatten(1, shape)
+        return (fit.held_out * factors[:, None]).unflatten(1, shape)
 
     def _weighted(self, features: Float[Tensor, "sample channel mode"]) -> Float[Tensor, "sample feature"]:
         return weighted_rows(self.inputs, features, self.kernel)
@@ -219,26 +222,6 @@ def _without_amplitudes(
     return [values for values, _ in pairs], torch.stack([factor for _, factor in pairs])
 
 
-def transforms(positive: Bool[Tensor, " channel"]) -> tuple[Transform, ...]:
-    """Return the transforms that make sense."""
-    return ("identity", "reciprocal", "logarithm") if bool(positive.any()) else ("identity",)
-
-
-def transformed(
-    values: Float[Tensor, "point channel"], positive: Bool[Tensor, " channel"], transform: Transform
-) -> Float[Tensor, "point channel"]:
-    """Transform the positive channels.
-
-    >>> transformed(torch.tensor([[2.0, -1.0]]), torch.tensor([True, False]), "reciprocal").tolist()
-    [[0.5, -1.0]]
-    """
-    if transform == "identity":
-        return values
-    # What is not positive may be zero, and is left alone.
-    safe = torch.where(positive, values, 1.0)
-    return torch.where(positive, 1.0 / safe if transform == "reciprocal" else safe.log(), values)
-
-
 def weighted_rows(
     inputs: InputFeatures, features: Float[Tensor, "sample channel mode"], kernel: InputKernel
 ) -> Float[Tensor, "sample feature"]:
@@ -260,6 +243,6 @@ def best_kernel(
             candidate = replace(plain, scale=scale, length=length)
             matrix = candidate(rows, rows)
             for penalty in _PENALTIES:
-                error = probes.error_of_rows(fit_ridge(matrix, probes.rows, penalty).left_out)
+                error = probes.error_of_rows(fit_ridge(matrix, probes.rows, penalty).held_out)
                 scored.append((error, replace(candidate, penalty=penalty)))
     return min(scored, key=lambda one: one[0])

@@ -6,9 +6,9 @@ from typing import ClassVar, final
 from jaxtyping import Float
 from torch import Tensor
 
-from gola.data.cloud import Cloud
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
 from gola.operators.closed_form.samples import Samples
+from gola.operators.cloud import Cloud
 from gola.operators.operator import OperatorConfig
 
 

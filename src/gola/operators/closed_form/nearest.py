@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gola.data.cloud import Cloud
 from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
 from gola.operators.closed_form.input_features import COMPARISON_PADDING, InputFeatures
 from gola.operators.closed_form.samples import Samples
+from gola.operators.cloud import Cloud
 from gola.operators.operator import OperatorConfig
 
 

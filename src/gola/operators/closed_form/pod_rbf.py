@@ -9,11 +9,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gola.data.cloud import Cloud
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
 from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
+from gola.operators.cloud import Cloud
 from gola.operators.operator import OperatorConfig, Structure
 
 # Differences within a sample below this share of the largest value are rounding in float32.
@@ -111,7 +111,7 @@ class PodRbf(ClosedForm):
             Interpolation(degree=degree, length=length, penalty=penalty)
             for degree, length, penalty in itertools.product(degrees, _LENGTHS, _PENALTIES)
         ]
-        errors = [probes.error_of_rows(one.fit(parameters, probes.rows).left_out) for one in candidates]
+        errors = [probes.error_of_rows(one.fit(parameters, probes.rows).held_out) for one in candidates]
         self.choice = asdict(candidates[errors.index(min(errors))])
         return self.solve(samples, solutions)
 
@@ -124,7 +124,7 @@ class PodRbf(ClosedForm):
         fit = self.interpolation.fit(parameters, coordinates)
         self.modes, self.known_parameters = modes, parameters
         self.dual, self.polynomial = fit.dual, fit.free
-        return torch.einsum("sp,pmc->smc", fit.left_out, modes)
+        return torch.einsum("sp,pmc->smc", fit.held_out, modes)
 
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
         """Predict the coefficients of the solution of each sample."""

@@ -14,13 +14,13 @@ class RidgeFit:
     Attributes:
         dual: The coefficients α, one row per training sample.
         free: The coefficients γ of the free functions p, which no penalty holds back.
-        left_out: The prediction for each training sample by the regression fitted to all the others, or to all outside
+        held_out: The prediction for each training sample by the regression fitted to all the others, or to all outside
             its group.
     """
 
     dual: Float[Tensor, "*node sample output"]
     free: Float[Tensor, "*node term output"]
-    left_out: Float[Tensor, "*node sample output"]
+    held_out: Float[Tensor, "*node sample output"]
 
 
 def fit_ridge(
@@ -56,11 +56,11 @@ def fit_ridge(
     return RidgeFit(
         dual=dual,
         free=small @ (carried.mT @ targets),
-        left_out=targets - _left_out_residuals(precision, dual, groups),
+        held_out=targets - _held_out_residuals(precision, dual, groups),
     )
 
 
-def _left_out_residuals(
+def _held_out_residuals(
     precision: Float[Tensor, "*node sample sample"],
     dual: Float[Tensor, "*node sample output"],
     groups: Int[Tensor, "group member"] | None,

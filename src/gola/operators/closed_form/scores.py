@@ -7,8 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gola.operators.closed_form.function_space import FunctionSpace
+from gola.metrics import relative_l2
 from gola.operators.closed_form.samples import Samples
+from gola.representation.function_space import FunctionSpace
 
 _NUM_PROBES = 256
 
@@ -44,8 +45,8 @@ class Probes:
 
     def error(self, predictions: Float[Tensor, "probe sample channel"]) -> float:
         """Return the mean over the samples of the relative error of predictions."""
-        errors = relative_errors(predictions.transpose(0, 1), self.values.transpose(0, 1), self.scales)
-        return float(errors.mean())
+        found, wanted = (values.transpose(0, 1) / self.scales for values in (predictions, self.values))
+        return float(relative_l2(found, wanted).mean())
 
     @property
     def rows(self) -> Float[Tensor, "sample output"]:
@@ -57,25 +58,13 @@ class Probes:
         return self.error(predictions.unflatten(1, (len(self.values), -1)).transpose(0, 1))
 
 
-def relative_errors(
-    predictions: Float[Tensor, "sample place channel"],
-    targets: Float[Tensor, "sample place channel"],
-    scales: Float[Tensor, " channel"],
-) -> Float[Tensor, " sample"]:
-    r"""Return :math:`\lVert \hat u - u \rVert / \lVert u \rVert` of each sample, channels in units of their scales."""
-    errors = ((predictions - targets) / scales).flatten(1).norm(dim=1)
-    sizes = (targets / scales).flatten(1).norm(dim=1)
-    # A target that vanishes has no relative error: its absolute one stands in, in the same units.
-    return errors / torch.where(sizes > 0.0, sizes, (predictions[0].numel()) ** 0.5)
-
-
 def error_at_the_data(
     space: FunctionSpace, coefficients: Float[Tensor, "sample mode channel"], samples: Samples
 ) -> float:
     """Return the mean relative error of functions against the targets, at each sample's own points."""
     scales = samples.target_scales
     errors = [
-        relative_errors(space.values(points, found)[None], targets[None], scales)
+        relative_l2(space.values(points, found) / scales, targets / scales)
         for points, targets, found in zip(samples.points, samples.targets, coefficients, strict=True)
     ]
-    return float(torch.cat(errors).mean())
+    return float(torch.stack(errors).mean())

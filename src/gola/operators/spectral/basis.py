@@ -88,12 +88,17 @@ class DomainBasis:
 
 
 def box_basis(points: Float[np.ndarray, "point dim"], *, num_modes: int, padding: float) -> DomainBasis:
-    """Return the basis of the box around the points, with walls at multiples of an eighth of a unit."""
+    """Return the basis of the box around the points."""
+    return _cached_box_basis(*box_around(points), num_modes, padding)
+
+
+def box_around(points: Float[np.ndarray, "point dim"]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the corners of the box around the points, with walls at multiples of an eighth of a unit."""
     lower = np.floor(points.min(axis=0) / _BOX_STEP + 0.25) * _BOX_STEP
     upper = np.ceil(points.max(axis=0) / _BOX_STEP - 0.25) * _BOX_STEP
     # Points on a plane have no extent across it; any will do there.
     upper = np.where(upper > lower, upper, lower + _BOX_STEP)
-    return _cached_box_basis(tuple(lower.tolist()), tuple(upper.tolist()), num_modes, padding)
+    return tuple(lower.tolist()), tuple(upper.tolist())
 
 
 # Samples share their box as a rule, and the eigenvectors of a thousand waves take a second.

@@ -8,10 +8,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from gola.data.cloud import Cloud
-from gola.data.spectrum import Spectrum, by_basis
-from gola.operators.attention_message_passing import AttentionMessagePassing
-from gola.operators.message_passing import MessagePassing
+from gola.operators.cloud import Cloud
+from gola.operators.gola.attention_message_passing import AttentionMessagePassing
+from gola.operators.gola.message_passing import MessagePassing
+from gola.operators.spectrum import Spectrum, by_basis
 
 
 @final

@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Float
 from scipy.linalg import cho_factor, cho_solve
 
-from gola.data.cloud import Cloud
-from gola.data.spectrum import Spectrum
 from gola.geometry import Domain
+from gola.operators.cloud import Cloud
 from gola.operators.spectral.basis import DomainBasis, box_basis
+from gola.operators.spectrum import Spectrum
 
 
 def with_spectra(

@@ -7,13 +7,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gola.data.cloud import Cloud
-from gola.data.spectrum import by_basis
-from gola.operators.operator import GraphConfig, Operator, OperatorConfig, Structure
+from gola.operators.cloud import Cloud
+from gola.operators.operator import GraphConfig, Network, OperatorConfig, Structure
 from gola.operators.queries import Queries, with_queries
 from gola.operators.spectral.block import LocalMixing, SpectralBlock
 from gola.operators.spectral.projection import with_listeners, with_spectra
 from gola.operators.spectral.waves import wave_numbers
+from gola.operators.spectrum import by_basis
 
 # Largest wave number by dimension, where it is left open.
 _MODES = {1: 32, 2: 12, 3: 5}
@@ -72,7 +72,7 @@ PRESETS: dict[str, SpectralConfig] = {"default": SpectralConfig()}
 
 
 @final
-class Spectral(Operator):
+class Spectral(Network):
     """Filters of waves, integrated exactly over the domain from values at scattered points.
 
     >>> operator = Spectral(SpectralConfig(num_modes=3, width=8))

@@ -1,0 +1,177 @@
+"""Which runs belong to which table or figure. A cell that stands in two of them is one run."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gola.registry import OPERATORS
+from gola.runs import RunConfig
+from paper.budgets import Budget
+from paper.contenders import Contender
+from paper.protocol import Protocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One number of a table or figure, whatever the seed.
+
+    Attributes:
+        problem: Name of the problem.
+        operator: Name of the operator, and preset where it is not the default.
+        num_train: Training samples.
+        num_points: Points of each sample; None for the full grid.
+        settings: Changes to the preset.
+    """
+
+    problem: str
+    operator: str
+    num_train: int
+    num_points: int | None
+    settings: tuple[tuple[str, float], ...] = ()
+
+
+def _table1(protocol: Protocol, _: Budget) -> list[Cell]:
+    return [
+        cell_at(problem, one, protocol.few, num_points, protocol)
+        for problem in protocol.problems
+        for one in protocol.of_target("table1")
+        for num_points in places_of(one, protocol)
+    ]
+
+
+def _table2(protocol: Protocol, _: Budget) -> list[Cell]:
+    return _grid(protocol, "table2", (protocol.many,), (protocol.num_points,))
+
+
+def _table3(protocol: Protocol, _: Budget) -> list[Cell]:
+    return _grid(protocol, "table3", (protocol.many,), protocol.densities)
+
+
+def _table4(protocol: Protocol, _: Budget) -> list[Cell]:
+    return _grid(protocol, "table4", (protocol.many,), (protocol.num_points,))
+
+
+def _table5(protocol: Protocol, _: Budget) -> list[Cell]:
+    return _grid(protocol, "table5", protocol.dense_sizes, (protocol.dense,))
+
+
+def _curves(protocol: Protocol, _: Budget) -> list[Cell]:
+    return [
+        cell_at(problem, one, num_train, places_of(one, protocol)[0], protocol)
+        for problem in protocol.problems
+        for one in protocol.of_target("curves")
+        for num_train in protocol.sizes
+    ]
+
+
+def _heatmaps(protocol: Protocol, budget: Budget) -> list[Cell]:
+    return _grid(protocol, "heatmaps", budget.grid_sizes, budget.grid_densities)
+
+
+def _densities(protocol: Protocol, budget: Budget) -> list[Cell]:
+    return _grid(protocol, "densities", budget.grid_sizes, budget.grid_densities)
+
+
+def _capacity(protocol: Protocol, _: Budget) -> list[Cell]:
+    study = protocol.capacity
+    if study.problem not in protocol.problems:
+        return []
+    usual = Cell(
+        problem=study.problem, operator=study.operator, num_train=protocol.many, num_points=protocol.num_points
+    )
+    by_points = [replace(usual, num_points=number) for number in study.num_points]
+    changed = [capacity_cell(usual, name, value) for name, value in study.changes()]
+    return [*by_points, *changed]
+
+
+TARGETS: dict[str, Callable[[Protocol, Budget], list[Cell]]] = {
+    "table1": _table1,
+    "table2": _table2,
+    "table3": _table3,
+    "table4": _table4,
+    "table5": _table5,
+    "curves": _curves,
+    "heatmaps": _heatmaps,
+    "densities": _densities,
+    "capacity": _capacity,
+}
+"""Cells of each table and figure."""
+
+
+def cells_of(targets: Iterable[str], protocol: Protocol, budget: Budget) -> list[Cell]:
+    """Return the cells of some tables and figures, each once."""
+    return list(dict.fromkeys(cell for target in targets for cell in TARGETS[target](protocol, budget)))
+
+
+def places_of(contender: Contender, protocol: Protocol) -> tuple[int | None, ...]:
+    """Return where Table 1 looks at an operator: as in the paper first, then at the same points as all others."""
+    return (None, protocol.num_points) if contender.on_grid else (protocol.num_points,)
+
+
+def cell_at(problem: str, contender: Contender, num_train: int, num_points: int | None, protocol: Protocol) -> Cell:
+    """Return the cell of an operator at some points, or on the full grid with the neighbours that it has there."""
+    settings: tuple[tuple[str, float], ...] = ()
+    if num_points is None and contender.grid_radius is not None:
+        settings = (("radius", contender.grid_radius / (protocol.parameters["resolution"] - 1)),)
+    return Cell(
+        problem=problem,
+        operator=contender.operator,
+        num_train=num_train,
+        num_points=num_points,
+        settings=settings,
+    )
+
+
+def capacity_cell(usual: Cell, name: str, value: int) -> Cell:
+    """Return a cell with one setting changed; without the change where the preset says the same."""
+    operator, _, preset = usual.operator.partition("/")
+    same = getattr(OPERATORS[operator].presets[preset or "default"], name) == value
+    return usual if same else replace(usual, settings=((name, value),))
+
+
+def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int) -> RunConfig:
+    """Return the run that fills a cell.
+
+    Args:
+        cell: The cell.
+        protocol: Data and sizes.
+        budget: How to train.
+        data: Folder of the data sets.
+        seed: Which repetition.
+    """
+    return RunConfig(
+        data=str(data / f"{cell.problem}.h5"),
+        operator=cell.operator,
+        settings={**budget.settings.get(cell.operator, {}), **dict(cell.settings)},
+        training=budget.training_of(
+            cell.operator, cell.problem, dense=cell.num_points is not None and cell.num_points > protocol.num_points
+        ),
+        num_train=cell.num_train,
+        num_test=protocol.num_test,
+        num_points=cell.num_points,
+        test_points=_test_points(cell, protocol),
+        seed=seed,
+    )
+
+
+def seeds_of(cell: Cell, protocol: Protocol, budget: Budget) -> range:
+    """Return the seeds that a budget asks for."""
+    contender = next((one for one in protocol.contenders if one.operator == cell.operator), None)
+    return range(budget.num_seeds) if contender is None else budget.seeds_of(contender)
+
+
+def _test_points(cell: Cell, protocol: Protocol) -> tuple[int, ...]:
+    """Return the numbers of points of Table 4 for its cells, which Tables 2 and 3 share, and nothing for others."""
+    usual = (cell.num_train, cell.num_points, cell.settings) == (protocol.many, protocol.num_points, ())
+    listed = any(one.operator == cell.operator for one in protocol.of_target("table4"))
+    return protocol.test_points if usual and listed else ()
+
+
+def _grid(protocol: Protocol, target: str, sizes: Iterable[int], densities: Iterable[int]) -> list[Cell]:
+    return [
+        Cell(problem=problem, operator=one.operator, num_train=num_train, num_points=num_points)
+        for problem in protocol.problems
+        for one in protocol.of_target(target)
+        for num_train in sizes
+        for num_points in densities
+    ]

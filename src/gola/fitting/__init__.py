@@ -1,0 +1,1 @@
+"""Fit operators to samples: the training loop, and the automatic choice among operators."""

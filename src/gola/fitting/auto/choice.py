@@ -1,0 +1,273 @@
+"""Choose among closed forms, ensembles of networks and their blend, on the training samples alone."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from gola.data.dataset import Dataset
+from gola.data.mirror import Mirror
+from gola.data.sample import Sample
+from gola.fitting.auto.candidates import Candidates, Choice
+from gola.fitting.auto.ensemble import NetworkEnsemble
+from gola.fitting.auto.preprocessed import Predictions, PreprocessedSamples
+from gola.fitting.auto.training_plans import EnsembleTrainer, TrainingPlan
+from gola.fitting.configs import config_for
+from gola.geometry.symmetry import Symmetry, domain_symmetries, largest_group
+from gola.operators.closed_form.preprocessing import Preprocessing
+from gola.operators.operator import HeldOut, Operator
+from gola.operators.scaling import Scaling
+from gola.operators.spectral.unlabelled_inputs import share_domain
+from gola.operators.symmetry_test import not_refuted
+from gola.protocol import FitTask
+from gola.registry import OPERATORS
+
+if TYPE_CHECKING:
+    from gola.fitting.auto.auto import AutoConfig
+
+# A network is given up if, trained for this share of the steps, its error is this many times that of a closed form, or
+# not below it where it corrects one,
+_PROBE, _FAR_BEHIND = 0.2, 3.0
+# or if, fully trained, it gains less than this share on the first fold of the samples in a blend with closed forms.
+_LEAST_GAIN = 0.02
+# Fewer waves than the spectral operator has by default: as accurate on Eikonal in half the time.
+_NETWORK_MODES = {1: 32, 2: 8, 3: 4}
+# A symmetry is tested on copies of so many samples, and a group of symmetries has at most so many elements.
+_TESTED_SAMPLES = 32
+_MOST_SYMMETRIES = 48
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Chosen:
+    """What an automatic choice keeps.
+
+    Attributes:
+        operators: Fitted operators by name: members, and those that ensembles correct.
+        ensembles: Trained ensembles by name.
+        weights: Of each member in the prediction.
+        scaling: In the units of the data.
+        held_out: Predictions of the training samples, each by members that have not seen it.
+        choice: What was chosen, and why.
+    """
+
+    operators: dict[str, Operator]
+    ensembles: dict[str, NetworkEnsemble]
+    weights: dict[str, float]
+    scaling: Scaling
+    held_out: HeldOut
+    choice: Choice
+
+
+def choose(config: "AutoConfig", task: FitTask) -> Chosen:
+    """Fit all candidates, and keep what predicts held-out samples best.
+
+    A closed form gives its leave-one-out predictions by itself. Networks are trained without one fold of the samples
+    each. The first is trained shortly, and given up if it is far behind the closed forms; then plainly, with a learned
+    PDE residual, and on samples augmented by symmetries that the closed forms do not refute. Another one corrects what
+    the best closed form predicts for held-out samples. The best plan is followed for all folds, unless it gains nothing
+    beside the closed forms. Weights of a blend are judged on samples that had no say in them. The blend is taken if it
+    is better than the best single candidate by more than the standard error of the difference.
+
+    Args:
+        config: What to choose from.
+        task: The training samples, and how to run.
+    """
+    if task.session.devices * task.session.num_nodes > 1:
+        raise ValueError("The automatic choice trains on one device; name an operator, like 'gola', to use several.")
+    trial = _Trial(config=config, task=task)
+    kinds = {name: OPERATORS[name] for name in config.members}
+    for name, kind in kinds.items():
+        if kind.holds_out:
+            trial.add_operator(name)
+    for name, kind in kinds.items():
+        if not kind.holds_out:
+            trial.add_networks(name)
+    return trial.conclude()
+
+
+@dataclass(kw_only=True, eq=False)
+class _Trial:
+    """A choice in the making: fits and trains what there is to choose from, and compares it."""
+
+    config: "AutoConfig"
+    task: FitTask
+    operators: dict[str, Operator] = field(default_factory=dict)
+    ensembles: dict[str, NetworkEnsemble] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        samples = self.task.samples
+        self.data = Dataset(samples=tuple(samples), inputs=self.task.inputs, targets=self.task.targets)
+        self.scaling = Scaling.fit(samples, normalised=False)
+        self.preprocessing = Preprocessing(self.config.num_inputs)
+        count = min(self.config.num_networks, len(samples))
+        self.folds = np.array_split(np.random.default_rng(self.task.seed).permutation(len(samples)), count)
+        self.candidates = Candidates(samples=samples, scale=np.array(self.scaling.targets.scale))
+
+    def add_operator(self, name: str) -> None:
+        """Fit to all samples; held-out predictions come along."""
+        kind = OPERATORS[name]
+        torch.manual_seed(self.task.seed)
+        result = kind(config_for(self.data, name)).fit(self.task)
+        assert result.held_out is not None
+        self.operators[name] = result.operator
+        self.candidates.held_out[name] = dict(enumerate(result.held_out.predictions))
+        self.candidates.methods[name] = result.held_out.method
+        if isinstance(found := result.operator.preprocessing(), Preprocessing):
+            self.preprocessing = found
+
+    def add_networks(self, name: str) -> None:
+        """Train an ensemble, if its first network is worth it."""
+        bases = self._bases()
+        held_out = self.candidates.held_out
+        samples = {
+            base: PreprocessedSamples.of(self.task.samples, self.scaling, self.preprocessing, held_out.get(base))
+            for base in bases
+        }
+        trainer = self._trainer(name, samples)
+        num_steps = math.ceil(_PROBE * self.config.num_steps)
+        probes = [
+            TrainingPlan(name=f"{name}-probe{_suffix(base)}", fold=0, num_steps=num_steps, base=base) for base in bases
+        ]
+        probed = [found for _, found in trainer.trained(*probes)]
+        promising = [base for base, found in zip(bases, probed, strict=True) if self._is_promising(base, found)]
+        if not promising:
+            self._give_up(name, min(probed, key=self.candidates.mean_error))
+            return
+        plans = self._plans(name, promising)
+        trials = dict(zip(plans, trainer.trained(*plans), strict=True))
+        plan = min(plans, key=lambda plan: self.candidates.mean_error(trials[plan][1]))
+        if not self._is_worth_it(trials[plan][1]):
+            self._give_up(name, trials[plan][1])
+            return
+        self.remarks.append(f"Networks were trained {plan.how}.")
+        others = [replace(plan, name=f"{name}-{fold + 1}", fold=fold) for fold in range(1, len(self.folds))]
+        trained = [trials[plan], *trainer.trained(*others)]
+        ensemble = NetworkEnsemble(
+            [network for network, _ in trained], num_inputs=self.config.num_inputs, base=plan.base
+        )
+        ensemble.preprocessing = self.preprocessing
+        ensemble.set_units(samples[plan.base].scaling.inputs, samples[plan.base].scaling.targets)
+        self.ensembles[name] = ensemble
+        held_out[name] = {row: values for _, found in trained for row, values in found.items()}
+        self.candidates.methods[name] = f"{len(self.folds)}-fold"
+
+    def _bases(self) -> list[str]:
+        """Return what networks may correct: nothing or the best closed form."""
+        if self.config.corrections and self.operators:
+            return ["", self.candidates.best(self.operators)[0]]
+        return [""]
+
+    def _plans(self, name: str, bases: Sequence[str]) -> list[TrainingPlan]:
+        """Return the ways to train a network that are worth a try."""
+        plain = TrainingPlan(name=f"{name}-1", fold=0, num_steps=self.config.num_steps)
+        plans = [replace(plain, name=f"{plain.name}{_suffix(base)}", base=base) for base in bases]
+        if "" not in bases:
+            return plans
+        if self.config.residual_weight and share_domain([self.scaling.frame.encode(one.points) for one in self.data]):
+            plans.append(replace(plain, name=f"{name}-1-residual", residual_weight=self.config.residual_weight))
+        if symmetries := self._symmetries():
+            plans.append(replace(plain, name=f"{name}-1-augmented", symmetries=symmetries))
+        return plans
+
+    def _symmetries(self) -> tuple[str, ...]:
+        """Return symmetries of the domain that the best closed form does not refute."""
+        mirror = Mirror.of(self.scaling.frame, self.task.inputs, self.task.targets)
+        if not self.config.symmetries or not self._are_scalars(mirror):
+            return ()
+        samples = self.task.samples
+        points = [mirror.frame.encode(sample.points) for sample in samples]
+        likely = [symmetry for symmetry in domain_symmetries(points) if mirror.allows(symmetry)]
+        if self.operators:
+            best, held_out = self.candidates.best(self.operators)
+            rows = np.linspace(0, len(samples) - 1, min(_TESTED_SAMPLES, len(samples))).astype(int)
+            errors = {
+                symmetry: np.array([self._error_on(mirror.image(samples[row], symmetry), best) for row in rows])
+                for symmetry in likely
+            }
+            likely = not_refuted(errors, held_out[rows])
+        return _as_texts(likely, self.config.dim)
+
+    @torch.no_grad()
+    def _error_on(self, sample: Sample, name: str) -> float:
+        """Return the error of a fitted operator on another sample."""
+        cloud = self.scaling.cloud(sample.points, sample.inputs, torch.float64)
+        return self.candidates.error(self.operators[name](cloud).numpy(), sample)
+
+    def _are_scalars(self, mirror: Mirror) -> bool:
+        """Whether no component of a vector is seen as its reciprocal or logarithm, which does not turn."""
+        changed = (self.preprocessing.reciprocal | self.preprocessing.logarithm).tolist()
+        return not any(is_changed and axes for is_changed, (_, axes) in zip(changed, mirror.inputs.names, strict=False))
+
+    def conclude(self) -> Chosen:
+        """Keep the best single candidate, or the blend of all if it is clearly better."""
+        if not self.candidates.held_out:
+            raise ValueError("There is nothing left to choose from; name an operator, like 'linear'.")
+        choice = self.candidates.choice(*self._amplitudes(), *self.remarks)
+        weights = dict(zip(choice.members, choice.weights, strict=True))
+        ensembles = {name: self.ensembles[name] for name in choice.members if name in self.ensembles}
+        needed = {*choice.members, *(ensemble.base for ensemble in ensembles.values())}
+        return Chosen(
+            operators={name: operator for name, operator in self.operators.items() if name in needed},
+            ensembles=ensembles,
+            weights=weights,
+            scaling=self.scaling,
+            held_out=self.candidates.blended(weights),
+            choice=choice,
+        )
+
+    def _trainer(self, name: str, samples: dict[str, PreprocessedSamples]) -> EnsembleTrainer:
+        further = (self.config.residual_weight > 0) + self.config.symmetries + (1 + _PROBE) * (len(samples) - 1)
+        changes: dict[str, Any] = {}
+        if name == "spectral":
+            changes["num_modes"] = self.config.num_modes or _NETWORK_MODES[self.config.dim]
+        return EnsembleTrainer(
+            kind=OPERATORS[name],
+            config=config_for(self.data, name, **changes),
+            samples=samples,
+            folds=self.folds,
+            task=self.task,
+            num_steps=math.ceil(self.config.num_steps * (_PROBE + len(self.folds) + further)),
+        )
+
+    def _give_up(self, name: str, found: Predictions) -> None:
+        error, best = self.candidates.mean_error(found), self.candidates.best_error(sorted(found))
+        self.remarks.append(
+            f"A network ({name}), tried on {len(found)} of {len(self.task.samples)} samples, did not help"
+            f" ({error:.4f} there, a closed form {best:.4f})."
+        )
+
+    def _is_promising(self, base: str, found: Predictions) -> bool:
+        """Whether a network that was trained shortly is not far behind closed forms, or better if it corrects one."""
+        if not self.candidates.held_out:
+            return True
+        limit = (1.0 if base else _FAR_BEHIND) * self.candidates.best_error(sorted(found))
+        return self.candidates.mean_error(found) < limit
+
+    def _is_worth_it(self, found: Predictions) -> bool:
+        if not self.candidates.held_out:
+            return True
+        return self.candidates.blended_error(found) < (1.0 - _LEAST_GAIN) * self.candidates.best_error(sorted(found))
+
+    def _amplitudes(self) -> list[str]:
+        """Say with which inputs the operator was found to scale."""
+        degrees = self.preprocessing.homogeneity.degrees.tolist()
+        names = [channel.name for channel in self.task.inputs]
+        sources, media = (
+            " and ".join(name for name, degree in zip(names, degrees, strict=True) if degree == wanted)
+            for wanted in (1, -1)
+        )
+        how = " and ".join(filter(None, [sources and f"like {sources}", media and f"inversely to {media}"]))
+        return [f"Solutions scale {how}."] if how else []
+
+
+def _suffix(base: str) -> str:
+    return f"-on-{base}" if base else ""
+
+
+def _as_texts(symmetries: Sequence[Symmetry], dim: int) -> tuple[str, ...]:
+    """Return a large group among some symmetries as training takes it, without the identity."""
+    return tuple(str(symmetry) for symmetry in largest_group(symmetries, dim, at_most=_MOST_SYMMETRIES)[1:])

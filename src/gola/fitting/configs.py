@@ -1,0 +1,62 @@
+"""From a name to the settings of an operator, with what the data decide."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from gola.data.dataset import Dataset
+from gola.data.frame import Frame
+from gola.geometry.points import draw_rows
+from gola.operators.operator import Operator, OperatorConfig
+from gola.registry import OPERATORS, unknown
+
+
+def config_for(
+    data: Dataset, operator: str | OperatorConfig, *, num_points: int | None = None, **settings: Any
+) -> OperatorConfig:
+    """Return the config of an operator for a data set.
+
+    Args:
+        data: Decides on dimension and channels and, unless a config or a setting says otherwise, the radius.
+        operator: Its name, its name and a preset, or a config.
+        num_points: Points that the operator will see of each sample; all by default.
+        settings: Changes to the preset.
+    """
+    config = preset(operator) if isinstance(operator, str) else operator
+    kind = kind_of(config)
+    known = [one.name for one in fields(config)]
+    for name in settings:
+        if name not in known:
+            raise ValueError(unknown(f"setting of the {kind.title}", name, known))
+    facts = {"dim": data.dim, "num_inputs": len(data.inputs), "num_outputs": len(data.targets)}
+    if isinstance(operator, str):
+        config = config.adapted_to(_typical_points(data, num_points))
+    return replace(config, **{**facts, **settings})
+
+
+def kind_of(config: OperatorConfig) -> type[Operator]:
+    """Return the operator that a config belongs to."""
+    kinds: dict[str, type[Operator]] = {kind.config_type.__name__: kind for kind in OPERATORS.values()}
+    if type(config) not in [kind.config_type for kind in kinds.values()]:
+        raise ValueError(unknown("operator with the config", type(config).__name__, kinds))
+    return kinds[type(config).__name__]
+
+
+def preset(operator: str) -> OperatorConfig:
+    """Return the preset with this name, ``"gola/paper"``, or the default of an operator, ``"gola"``."""
+    name, _, variant = operator.partition("/")
+    presets: dict[str, OperatorConfig] = OPERATORS[name].presets
+    variant = variant or "default"
+    if variant not in presets:
+        raise ValueError(unknown(f"preset of {name}", variant, presets))
+    return presets[variant]
+
+
+def _typical_points(data: Dataset, num_points: int | None) -> np.ndarray:
+    """Return the points of the sample with the median number of them, as operators see them."""
+    middle = int(np.argsort(data.num_points, kind="stable")[len(data) // 2])
+    points = Frame.around(data).encode(data[middle].points)
+    if num_points is not None and num_points < len(points):
+        points = points[draw_rows(len(points), num_points, np.random.default_rng(0))]
+    return points

@@ -1,0 +1,100 @@
+"""A linear map in the making: what it is fitted to, and the candidates that compete."""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+from jaxtyping import Float
+from torch import Tensor
+
+from gola.operators.closed_form.input_features import FittedInputs
+from gola.operators.closed_form.samples import Samples
+from gola.operators.closed_form.scores import Probes, error_at_the_data
+from gola.operators.linear.linear_map import GreenPrior, LinearMap, SpectralPrior
+from gola.operators.linear.search import choose_green_prior, choose_spectral_prior
+from gola.representation.function_space import FunctionSpace
+from gola.representation.symmetry import Symmetries
+
+Prior = GreenPrior | SpectralPrior
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidate:
+    """A fitted map with all that was chosen for it.
+
+    Attributes:
+        error: Mean relative L2 error on held-out samples.
+        near: Inputs in a space that hardly exceeds the domain.
+        wide: Inputs continued far beyond it.
+        is_wide: Which of them the map reads.
+        prior: The prior; None where the map is that of a diffusion.
+        symmetries: Symmetries by which the samples were augmented, the identity first.
+        found: The map.
+        noise: How far integrals that reciprocity gives were distrusted; None without reciprocity.
+    """
+
+    error: float
+    near: FittedInputs
+    wide: FittedInputs
+    is_wide: bool
+    prior: Prior | None
+    symmetries: Symmetries
+    found: LinearMap
+    noise: float | None = None
+
+    @property
+    def read(self) -> FittedInputs:
+        """The inputs that the map reads."""
+        return self.wide if self.is_wide else self.near
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearTask:
+    """What a linear map is fitted to.
+
+    Attributes:
+        samples: The training samples.
+        outputs: The space of the solutions.
+        solutions: Coefficients of the solutions.
+    """
+
+    samples: Samples
+    outputs: FunctionSpace
+    solutions: Float[Tensor, "sample mode channel"]
+
+    def spectral(self, near: FittedInputs, wide: FittedInputs, symmetries: Symmetries) -> Candidate:
+        """Choose a prior by frequency, and fit under it."""
+        prior = choose_spectral_prior(wide.inputs.space, wide.features, self._probes(symmetries), symmetries)
+        return self._fitted(near, wide, prior, symmetries, is_wide=True)
+
+    def green(self, near: FittedInputs, wide: FittedInputs, symmetries: Symmetries) -> Candidate:
+        """Choose a prior on Green's function, and fit under it."""
+        prior = choose_green_prior(near.inputs.space, near.features, self._probes(symmetries), symmetries)
+        return self._fitted(near, wide, prior, symmetries, is_wide=False)
+
+    def _fitted(
+        self, near: FittedInputs, wide: FittedInputs, prior: Prior, symmetries: Symmetries, *, is_wide: bool
+    ) -> Candidate:
+        read = wide if is_wide else near
+        found = prior.fit(read.inputs.space, read.features, self.outputs, self.solutions, symmetries)
+        return Candidate(
+            error=self.error_of(found),
+            near=near,
+            wide=wide,
+            is_wide=is_wide,
+            prior=prior,
+            symmetries=symmetries,
+            found=found,
+        )
+
+    def _probes(self, symmetries: Symmetries) -> Probes:
+        return Probes.of(self.outputs, symmetries.solutions(self.outputs, self.solutions), self.samples)
+
+    def with_map(self, candidate: Candidate, found: LinearMap, **changes: object) -> Candidate:
+        """Return a candidate with another map."""
+        return replace(candidate, error=self.error_of(found), found=found, **changes)  # type: ignore[arg-type]
+
+    def error_of(self, found: LinearMap) -> float:
+        """Return the mean relative L2 error of a map on held-out samples, at their points."""
+        return error_at_the_data(self.outputs, found.held_out, self.samples)

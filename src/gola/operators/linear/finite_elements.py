@@ -1,0 +1,126 @@
+"""Multilinear finite elements on a box, for diffusion in a medium that is constant in each cell."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from typing import final
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.sparse import csc_array
+
+from gola.operators.linear.layered_factors import LayeredFactors
+
+_Solve = Callable[[Float[np.ndarray, "inside sample"]], Float[np.ndarray, "inside sample"]]
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FiniteElements:
+    """A lattice of equal cells.
+
+    Attributes:
+        nodes: The corners of the cells, as fractions of the box.
+        cells: The nodes of each cell.
+        inside: The nodes that are not on the boundary.
+        stiffness: Integrals over a cell of the products of gradients of its functions.
+        mass: Integrals of the products of all functions.
+        faces: The two cells on either side of each face inside the box.
+        face_area: The area of a face, where the box counts as a unit cube.
+    """
+
+    nodes: Float[np.ndarray, "node dim"]
+    cells: Int[np.ndarray, "cell corner"]
+    inside: Int[np.ndarray, " inside"]
+    stiffness: Float[np.ndarray, "corner corner"]
+    mass: csc_array
+    faces: Int[np.ndarray, "2 face"]
+    face_area: float
+
+    @staticmethod
+    def on(sides: Float[np.ndarray, " dim"], cells_per_axis: int) -> "FiniteElements":
+        """Cut a box with these sides into cells."""
+        dim = len(sides)
+        node_numbers = np.arange((cells_per_axis + 1) ** dim).reshape([cells_per_axis + 1] * dim)
+        ends = (slice(None, -1), slice(1, None))
+        cells = np.stack([node_numbers[corner].ravel() for corner in product(ends, repeat=dim)], axis=1)
+        cell_numbers = np.arange(len(cells)).reshape([cells_per_axis] * dim)
+        pairs = [[np.delete(cell_numbers, end, axis).ravel() for end in (-1, 0)] for axis in range(dim)]
+        steps = sides / cells_per_axis
+        masses = [step / 6.0 * np.array([[2.0, 1.0], [1.0, 2.0]]) for step in steps]
+        slopes = [np.array([[1.0, -1.0], [-1.0, 1.0]]) / step for step in steps]
+        # The gradient along one axis, and the functions themselves along the others.
+        along = [[slopes[axis] if axis == one else masses[axis] for axis in range(dim)] for one in range(dim)]
+        fractions = np.linspace(0.0, 1.0, cells_per_axis + 1)
+        return FiniteElements(
+            nodes=np.stack(np.meshgrid(*[fractions] * dim, indexing="ij"), axis=-1).reshape(-1, dim),
+            cells=cells,
+            inside=node_numbers[(slice(1, -1),) * dim].ravel(),
+            stiffness=sum(reduce(np.kron, factors) for factors in along),
+            mass=_assembled(cells, reduce(np.kron, masses)),
+            faces=np.concatenate(pairs, axis=1),
+            face_area=cells_per_axis ** (1.0 - dim),
+        )
+
+    def solver(self, medium: Float[np.ndarray, " cell"]) -> _Solve:
+        """Return what solves −∇·(a∇u) = f with u = 0 on the boundary, for integrals of f times each function inside."""
+        numbers = np.full(len(self.nodes), -1)
+        numbers[self.inside] = np.arange(len(self.inside))
+        rows, columns = (numbers[nodes] for nodes in _pairs(self.cells))
+        known = (rows >= 0) & (columns >= 0)
+        values = (medium[:, None, None] * self.stiffness).ravel()[known]
+        # Nodes with the same first coordinate are a layer.
+        num_layers = round(len(self.inside) ** (1.0 / self.nodes.shape[1]))
+        return LayeredFactors.of(rows[known], columns[known], values, len(self.inside), num_layers).solve
+
+    def loads(self, sources: Float[np.ndarray, "node sample"]) -> Float[np.ndarray, "inside sample"]:
+        """Return the integrals of sources times each function inside."""
+        return (self.mass @ sources)[self.inside]
+
+    def extended(self, values: Float[np.ndarray, "inside sample"]) -> Float[np.ndarray, "node sample"]:
+        """Return values at all nodes, zero on the boundary."""
+        everywhere = np.zeros((len(self.nodes), values.shape[1]))
+        everywhere[self.inside] = values
+        return everywhere
+
+    def located(
+        self, fractions: Float[np.ndarray, "point dim"]
+    ) -> tuple[Int[np.ndarray, "point corner"], Float[np.ndarray, "point corner"]]:
+        """Return the nodes around each point, and how much of a function's value there is that of each node."""
+        dim = fractions.shape[1]
+        cells_per_axis = round(len(self.cells) ** (1.0 / dim))
+        cells = np.clip(np.floor(fractions * cells_per_axis), 0, cells_per_axis - 1).astype(np.int64)
+        right = fractions * cells_per_axis - cells
+        shares = [np.where(corner, right, 1.0 - right).prod(axis=1) for corner in product((False, True), repeat=dim)]
+        number = np.ravel_multi_index(tuple(cells.T), (cells_per_axis,) * dim)
+        return self.cells[number], np.stack(shares, axis=1)
+
+    def energies(
+        self, first: Float[np.ndarray, "inside sample"], second: Float[np.ndarray, "inside sample"]
+    ) -> Float[np.ndarray, " cell"]:
+        """Return the integral over each cell of ∇u·∇v, summed over samples."""
+        u, v = self.extended(first)[self.cells], self.extended(second)[self.cells]
+        return np.einsum("eis,eis->e", u, np.einsum("ij,ejs->eis", self.stiffness, v))
+
+    def variation(self, values: Float[np.ndarray, " cell"], width: float) -> tuple[float, Float[np.ndarray, " cell"]]:
+        """Return the total variation of a field in the unit cube, and its gradient.
+
+        Steps from cell to cell that are smaller than ``width`` count less.
+        """
+        low, high = self.faces
+        steps = values[high] - values[low]
+        sizes = np.sqrt(steps**2 + width**2)
+        slopes = self.face_area * steps / sizes
+        gradient = np.bincount(high, slopes, len(values)) - np.bincount(low, slopes, len(values))
+        return self.face_area * float(np.sum(sizes - width)), gradient
+
+
+def _assembled(cells: Int[np.ndarray, "cell corner"], element: Float[np.ndarray, "corner corner"]) -> csc_array:
+    return csc_array((np.tile(element.ravel(), len(cells)), _pairs(cells)))
+
+
+def _pairs(cells: Int[np.ndarray, "cell corner"]) -> tuple[Int[np.ndarray, " pair"], Int[np.ndarray, " pair"]]:
+    """Return both nodes of each pair of corners of each cell."""
+    num_corners = cells.shape[1]
+    return np.repeat(cells, num_corners, axis=1).ravel(), np.tile(cells, (1, num_corners)).ravel()

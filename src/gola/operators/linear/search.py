@@ -1,0 +1,232 @@
+"""Choose the prior of a linear map by exact leave-one-out over the training samples."""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import final
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gola.geometry.symmetry import candidates, largest_group
+from gola.metrics import relative_l2
+from gola.operators.closed_form.ridge import fit_ridge
+from gola.operators.closed_form.samples import Samples
+from gola.operators.closed_form.scores import Probes
+from gola.operators.linear.green import Component, InputFunctions, Window, kernel_at
+from gola.operators.linear.linear_map import GreenPrior, LinearMap, SpectralPrior
+from gola.operators.symmetry_test import not_refuted
+from gola.representation.function_space import FunctionSpace
+from gola.representation.representatives import spread
+from gola.representation.symmetry import Symmetries, composed
+
+# Widths of the window, as fractions of the bounding box.
+_WIDTHS = (math.inf, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
+_FINER = (0.7, 1.4)
+_WINDOWS: tuple[Window, ...] = ("gaussian", "cauchy")
+# Green's function varies fast near the point and slowly far from it, which takes a rough component with a narrow window
+# and a smooth one with a wider window, by this factor and with one of these shares.
+_FAR_FACTOR = 4.0
+_FAR_SHARES = (1.0, 0.1)
+_RATE = 10.0
+# For each probe and each prior there is a matrix of samples by samples; settings show with few of both.
+_SEARCH_PROBES = 32
+_SEARCH_SAMPLES = 50
+# Samples with their copies: settings chosen with fewer than are there to fit may fit them badly.
+_SEARCH_COPIES = 100
+_LEAST_SAMPLES = 10
+_PENALTIES = tuple(10.0**power for power in range(-10, 0))
+# Below this, rounding makes kernels indefinite.
+_LEAST_PENALTY = 1e-11
+_SPECTRAL_RATE = 3.0
+_EXPONENTS = (-2.0, -1.0, 0.0, 1.0, 2.0)
+# Penalties as shares of the variance of the inputs; the largest leave little but the mean solution.
+_SHARES = tuple(10.0**power for power in range(-12, 2))
+
+# What a symmetry is tested with.
+_TESTED_SAMPLES = 8
+_TESTED_POINTS = 1000
+# Samples with their copies. Time grows with the cube of this.
+_MOST_COPIES = 400
+
+
+def choose_green_prior(
+    inputs: FunctionSpace,
+    coefficients: Float[Tensor, "sample channel mode"],
+    probes: Probes,
+    symmetries: Symmetries,
+) -> GreenPrior:
+    """Search for the widths of the window first, then for one setting after the other.
+
+    The probes are those of all copies by the symmetries.
+    """
+    at_most = max(_LEAST_SAMPLES, min(_SEARCH_SAMPLES, _SEARCH_COPIES // len(symmetries)))
+    rows = spread(len(coefficients), at_most)
+    copies = symmetries.inputs(inputs, coefficients[rows])
+    copied_rows = [copy * len(coefficients) + row for copy in range(len(symmetries)) for row in rows]
+    search = _GreenSearch(
+        functions=InputFunctions.of(inputs, copies - copies.mean(dim=0)),
+        probes=probes.part(copied_rows, _SEARCH_PROBES),
+        groups=symmetries.groups(len(rows)),
+    )
+    dim = inputs.dim
+    start = [_Shape(widths=(width,) * dim, window=window) for width in _WIDTHS for window in _WINDOWS]
+    best = search.best_of(start, _PENALTIES)
+    widths = [partial(_other_widths, axes) for axes in symmetries.tied_axes]
+    sweep: list[_Variation] = [*widths, _other_windows, _other_shares]
+    finer: list[_Variation] = [partial(_finer_widths, axes) for axes in symmetries.tied_axes]
+    for vary in (*sweep, *sweep, *finer):
+        best = min(best, search.best_of(vary(best.shape), _near(best.penalty)))
+    best = min(best, search.best_of([best.shape], _near(best.penalty, step=0.5)))
+    return GreenPrior(components=best.shape.components, penalty=best.penalty)
+
+
+def choose_spectral_prior(
+    inputs: FunctionSpace,
+    coefficients: Float[Tensor, "sample channel mode"],
+    probes: Probes,
+    symmetries: Symmetries,
+) -> SpectralPrior:
+    """Try all exponents and penalties; the probes are those of all copies by the symmetries."""
+    copies, groups = symmetries.inputs(inputs, coefficients), symmetries.groups(len(coefficients))
+    centred = copies - copies.mean(dim=0)
+    scored = []
+    for exponent in _EXPONENTS:
+        prior = SpectralPrior(exponent=exponent, rate=_SPECTRAL_RATE, penalty=1.0)
+        kernel = prior.weighted(inputs, centred) @ centred.flatten(1).T
+        # Inputs that are all alike have no variance.
+        scale = float(kernel.diagonal().mean()) or 1.0
+        for penalty in _SHARES:
+            held_out = fit_ridge(kernel, probes.rows, penalty * scale, groups=groups).held_out
+            scored.append((probes.error_of_rows(held_out), replace(prior, penalty=penalty * scale)))
+    return min(scored, key=lambda candidate: candidate[0])[1]
+
+
+def choose_symmetries(
+    inputs: FunctionSpace,
+    coefficients: Float[Tensor, "sample channel mode"],
+    outputs: FunctionSpace,
+    found: LinearMap,
+    samples: Samples,
+    *,
+    tolerance: float,
+) -> Symmetries:
+    """Return the symmetries of a fitted map: those whose copies it predicts about as well as samples left out.
+
+    Args:
+        inputs: The space of the inputs.
+        coefficients: Of the inputs of the samples.
+        outputs: The space of the solutions.
+        found: The map.
+        samples: The training samples.
+        tolerance: How many times as large the error on copies may be.
+    """
+    rows = spread(len(samples), at_most=_TESTED_SAMPLES)
+    tested = candidates(inputs.dim)
+    predictions = [found.held_out[rows]]
+    for symmetry in tested:
+        copies = found(symmetry.input_sign * composed(symmetry, inputs, coefficients[rows]))
+        predictions.append(symmetry.output_sign * composed(symmetry.inverse, outputs, copies.mT).mT)
+    held_out, *errors = _errors(outputs, torch.stack(predictions), samples, rows)
+    accepted = not_refuted(dict(zip(tested, errors, strict=True)), held_out, tolerance=tolerance)
+    return Symmetries(largest_group(accepted, inputs.dim, at_most=max(1, _MOST_COPIES // len(samples))))
+
+
+def _errors(
+    space: FunctionSpace, predictions: Float[Tensor, "try row mode channel"], samples: Samples, rows: Sequence[int]
+) -> Float[np.ndarray, "try row"]:
+    """Return the relative error of each try at some points of some samples."""
+    scales, errors = samples.target_scales, []
+    for number, row in enumerate(rows):
+        some = spread(len(samples.points[row]), at_most=_TESTED_POINTS)
+        values = torch.einsum("pm,tmc->tpc", space.functions(samples.points[row][some]), predictions[:, number])
+        targets = samples.targets[row][some].expand_as(values)
+        errors.append(relative_l2(values / scales, targets / scales))
+    return torch.stack(errors, dim=1).cpu().numpy()
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class _Shape:
+    """Settings of the covariance that the search varies one by one."""
+
+    widths: tuple[float, ...]
+    window: Window
+    far_share: float = _FAR_SHARES[0]
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        wider = tuple(_FAR_FACTOR * width for width in self.widths)
+        near = Component(order=1, rate=_RATE, widths=self.widths, window=self.window)
+        return near, Component(order=3, rate=_RATE, widths=wider, window=self.window, share=self.far_share)
+
+
+_Variation = Callable[[_Shape], Iterator[_Shape]]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class _Scored:
+    """A covariance and a penalty with their leave-one-out error."""
+
+    error: float
+    shape: _Shape
+    penalty: float
+
+    def __lt__(self, other: "_Scored") -> bool:
+        return self.error < other.error
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _GreenSearch:
+    """Scores of covariances, with the kernels of all components that have been met."""
+
+    functions: InputFunctions
+    probes: Probes
+    groups: Int[Tensor, "sample member"] | None
+    kernels: dict[Component, Tensor] = field(default_factory=dict)
+
+    def best_of(self, shapes: Iterable[_Shape], penalties: Sequence[float]) -> _Scored:
+        """Return the best of some covariances with the best of some penalties."""
+        return min(self._scored(shape, penalty) for shape in shapes for penalty in penalties)
+
+    def _scored(self, shape: _Shape, penalty: float) -> _Scored:
+        kernel = sum(component.share * self._kernel(replace(component, share=1.0)) for component in shape.components)
+        assert isinstance(kernel, Tensor)
+        held_out = fit_ridge(kernel, self.probes.values, penalty, groups=self.groups).held_out
+        return _Scored(error=self.probes.error(held_out), shape=shape, penalty=penalty)
+
+    def _kernel(self, component: Component) -> Float[Tensor, "probe sample sample"]:
+        if component not in self.kernels:
+            self.kernels[component] = kernel_at(self.functions, [component], self.probes.fractions)
+        return self.kernels[component]
+
+
+def _near(penalty: float, step: float = 1.0) -> list[float]:
+    return [max(penalty * 10.0 ** (power * step), _LEAST_PENALTY) for power in (-1, 0, 1)]
+
+
+def _other_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
+    for width in _WIDTHS:
+        yield replace(shape, widths=tuple(width if axis in axes else old for axis, old in enumerate(shape.widths)))
+
+
+def _finer_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
+    for factor in _FINER:
+        yield replace(
+            shape, widths=tuple(factor * old if axis in axes else old for axis, old in enumerate(shape.widths))
+        )
+
+
+def _other_windows(shape: _Shape) -> Iterator[_Shape]:
+    for window in _WINDOWS:
+        yield replace(shape, window=window)
+
+
+def _other_shares(shape: _Shape) -> Iterator[_Shape]:
+    for share in _FAR_SHARES:
+        yield replace(shape, far_share=share)

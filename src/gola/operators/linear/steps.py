@@ -1,0 +1,152 @@
+"""Steps that refine a linear map: each proposes other maps, and all are judged alike, on held-out samples.
+
+``docs/linear.md`` shows the order in a flow chart.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol, final, runtime_checkable
+
+from gola.operators.linear.candidate import Candidate, LinearTask
+from gola.operators.linear.diffusion import Diffusion
+from gola.operators.linear.reciprocity import Reciprocity
+from gola.operators.linear.search import choose_symmetries
+from gola.operators.symmetry_test import TOLERANCE
+from gola.representation.symmetry import Symmetries
+
+# A proposal has to have this share of the error or less: what differs by less differs by chance.
+CLEARLY_BETTER = 0.97
+
+
+@runtime_checkable
+class Step(Protocol):
+    """A way to refine a map."""
+
+    name: str
+    """What users switch it by."""
+
+    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
+        """Propose maps that may be better than the best one so far; none where the step does not apply."""
+        ...
+
+
+def refined(candidate: Candidate, steps: Sequence[Step], task: LinearTask) -> Candidate:
+    """Take the steps one after the other, and keep of each the best proposal that is clearly better."""
+    for step in steps:
+        for proposal in step.proposals(candidate, task):
+            if proposal.error < CLEARLY_BETTER * candidate.error:
+                candidate = proposal
+    return candidate
+
+
+@final
+class CommonMean:
+    """Inputs whose means scatter little over the samples are fitted with what is known of their means."""
+
+    name = "mean"
+
+    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
+        """Propose a map of inputs that are fitted with a prior on their mean."""
+        yield task.spectral(best.near.with_common_mean(), best.wide.with_common_mean(), best.symmetries)
+
+
+@final
+class Periodicity:
+    """Inputs that repeat along an axis are continued beyond the box by their own values."""
+
+    name = "periodicity"
+
+    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
+        """Propose a map of inputs that are fitted as periodic, where they look it."""
+        near, wide = best.near.repeated(), best.wide.repeated()
+        if near or wide:
+            yield task.spectral(near or best.near, wide or best.wide, best.symmetries)
+
+
+@final
+class GreensFunction:
+    """Green's function is smooth, and larger near the point of the solution: see :mod:`.green`."""
+
+    name = "green"
+
+    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
+        """Propose a map under a prior on Green's function."""
+        yield task.green(best.near, best.wide, best.symmetries)
+
+
+@final
+class Augmentation:
+    """Samples are augmented by symmetries of the map.
+
+    From few samples a map shows some of its symmetries only, or shows them faintly. Learned from copies by these it is
+    better, and may show the others: so it looks twice, with a looser tolerance the second time.
+    """
+
+    name = "symmetries"
+    tolerances = (TOLERANCE, 2.5)
+
+    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
+        """Propose maps that are chosen and fitted again with augmented samples."""
+        largest = len(best.symmetries)
+        for tolerance in self.tolerances:
+            symmetries = choose_symmetries(
+                best.read.inputs.space, best.read.features, task.outputs, best.found, task.samples, tolerance=tolerance
+            )
+            if len(symmetries) > largest:
+                largest = len(symmetries)
+                tried = [prior(best.near, best.wide, symmetries) for prior in (task.spectral, task.green)]
+                proposal = min(tried, key=lambda candidate: candidate.error)
+                yield proposal
+                best = proposal if proposal.error < CLEARLY_BETTER * best.error else best
+
+
+@final
+class SelfAdjointness:
+    """Where the map is its own adjoint, training pairs give integrals of other solutions: see :class:`Reciprocity`."""
+
+    name = "reciprocity"
+    # How far to distrust these integrals, in units of how far pairs disagree: for samples that were not seen they are
+    # less accurate than for training samples.
+    noises = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+
+    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
+        """Propose the map conditioned on the integrals, with the noise that is best."""
+        pairs = Reciprocity.found(best.read.inputs, best.read.features, task.outputs, task.solutions)
+        if pairs is not None:
+            tried = [task.with_map(best, pairs.conditioned(best.found, noise), noise=noise) for noise in self.noises]
+            yield min(tried, key=lambda candidate: candidate.error)
+
+
+@final
+class Medium:
+    """Where solutions are steady states of a diffusion, its medium gives the map: see :class:`Diffusion`."""
+
+    name = "diffusion"
+
+    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
+        """Propose the map of the medium that explains the samples, if it explains them well."""
+        near = best.near
+        if near.features.shape[1] > 1 or task.solutions.shape[2] > 1:
+            return
+        diffusion = Diffusion(
+            inputs=near.inputs.space,
+            features=near.features,
+            outputs=task.outputs,
+            solutions=task.solutions,
+            samples=task.samples,
+        )
+        # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
+        if diffusion.misfit <= best.error:
+            plain = replace(best, is_wide=False, prior=None, symmetries=Symmetries.none(task.outputs.dim), noise=None)
+            yield task.with_map(plain, diffusion.map())
+
+
+STEPS: tuple[Step, ...] = (
+    CommonMean(),
+    Periodicity(),
+    GreensFunction(),
+    Augmentation(),
+    SelfAdjointness(),
+    Medium(),
+)
+"""In the order in which they are taken."""

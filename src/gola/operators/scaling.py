@@ -1,0 +1,87 @@
+"""From a user's units to those of an operator, and back."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gola.data.frame import Frame
+from gola.data.sample import Sample
+from gola.operators.cloud import Cloud
+from gola.operators.normaliser import Normaliser
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaling:
+    """How points, inputs and targets are scaled for an operator, fitted to training samples only.
+
+    Attributes:
+        frame: Of the points.
+        inputs: Normaliser of the inputs.
+        targets: Normaliser of the targets.
+        normalised: Whether the operator sees normalised values; if not, it sees values in their own units.
+    """
+
+    frame: Frame
+    inputs: Normaliser
+    targets: Normaliser
+    normalised: bool = True
+
+    @classmethod
+    def fit(cls, samples: Iterable[Sample], *, normalised: bool = True) -> "Scaling":
+        """Compute the statistics of training samples."""
+        read = list(samples)
+        return cls(
+            frame=Frame.around(read),
+            inputs=Normaliser.fit(sample.inputs for sample in read),
+            targets=Normaliser.fit(sample.targets for sample in read),
+            normalised=normalised,
+        )
+
+    # All is scaled in float64 and rounded afterwards: coordinates and values may be large and differ by little.
+    def cloud(
+        self,
+        points: Float[np.ndarray, "point dim"],
+        inputs: Float[np.ndarray, "point channel"],
+        dtype: torch.dtype = torch.float32,
+    ) -> Cloud:
+        """Return the cloud of one sample as the operator sees it."""
+        values = torch.from_numpy(inputs)
+        values = self.inputs.encode(values) if self.normalised else values
+        return Cloud.of(self.places(points, dtype), values.to(dtype))
+
+    def places(
+        self, points: Float[np.ndarray, "point dim"], dtype: torch.dtype = torch.float32
+    ) -> Float[Tensor, "point dim"]:
+        """Return coordinates as the operator sees them."""
+        return torch.from_numpy(self.frame.encode(points)).to(dtype)
+
+    def encode(
+        self, targets: Float[np.ndarray, "point channel"], dtype: torch.dtype = torch.float32
+    ) -> Float[Tensor, "point channel"]:
+        """Return targets as the operator predicts them."""
+        values = torch.from_numpy(targets)
+        return (self.targets.encode(values) if self.normalised else values).to(dtype)
+
+    def decode(self, predictions: Float[Tensor, "point channel"]) -> Float[Tensor, "point channel"]:
+        """Return predictions in their own units."""
+        return self.targets.decode(predictions) if self.normalised else predictions
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        parts = {name: getattr(self, name).to_dict() for name in ("frame", "inputs", "targets")}
+        return {**parts, "normalised": self.normalised}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Scaling":
+        """Undo ``to_dict``."""
+        return cls(
+            frame=Frame.from_dict(values["frame"]),
+            inputs=Normaliser.from_dict(values["inputs"]),
+            targets=Normaliser.from_dict(values["targets"]),
+            normalised=values["normalised"],
+        )

@@ -1,0 +1,102 @@
+"""How a training is run: this decides how fast it is and whom it tells and, up to rounding, not what comes out."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+import torch
+
+from gola.protocol.progress import Progress
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
+
+Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
+
+
+@runtime_checkable
+class Logger(Protocol):
+    """What Lightning's loggers offer."""
+
+    def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
+        """Record numbers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """Devices, checkpoints and onlookers of a training.
+
+    Attributes:
+        folder: Where to keep the state of the training every few seconds; nowhere by default. The last state stays
+            there, so that nothing is lost before the result is saved; :func:`discard_checkpoint` removes it.
+        resume: Whether to go on from the state in the folder, if there is one.
+        checkpoint_seconds: Time between two states.
+        accelerator: ``"cpu"`` or ``"cuda"``; None for CUDA where there is any.
+        devices: Processes per machine, each with a device of its own; they share the samples of every batch.
+        num_nodes: Machines.
+        precision: Of the arithmetic; None for ``"bf16-mixed"`` where the device is made for it, else ``"32-true"``.
+        loggers: Lightning loggers, told of every epoch.
+        on_progress: Called after every step, in the first process.
+        stop: Asked after every step, in every process. If any says yes, the state is kept, and all end with a
+            ``KeyboardInterrupt``.
+    """
+
+    folder: Path | None = None
+    resume: bool = False
+    checkpoint_seconds: float = 10.0
+    accelerator: Literal["cpu", "cuda"] | None = None
+    devices: int = 1
+    num_nodes: int = 1
+    precision: Precision | None = None
+    loggers: Sequence[Logger] = ()
+    on_progress: Callable[[Progress], object] = lambda _: None
+    stop: Callable[[], bool] = lambda: False
+
+    def __post_init__(self) -> None:
+        for name in ("devices", "num_nodes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}.")
+        if not self.checkpoint_seconds >= 0:
+            raise ValueError(f"checkpoint_seconds must not be negative; got {self.checkpoint_seconds}.")
+        if self.accelerator == "cuda" and not torch.cuda.is_available():
+            raise ValueError("accelerator is 'cuda' and PyTorch finds no CUDA device; leave it out to use the CPU.")
+        if self.precision == "16-mixed" and (self.accelerator == "cpu" or not torch.cuda.is_available()):
+            raise ValueError("precision '16-mixed' needs a CUDA device; use 'bf16-mixed' on the CPU.")
+
+    @property
+    def is_first_process(self) -> bool:
+        """Whether this process, of those that train together, is the one that writes files and talks to people."""
+        if self.devices * self.num_nodes == 1:
+            return True
+        # torchrun numbers all processes, Lightning those of each machine, SLURM again all.
+        if "RANK" in os.environ:
+            return os.environ["RANK"] == "0"
+        if "LOCAL_RANK" in os.environ or "NODE_RANK" in os.environ:
+            return os.environ.get("LOCAL_RANK", "0") == "0" and os.environ.get("NODE_RANK", "0") == "0"
+        return os.environ.get("SLURM_PROCID", "0") == "0"
+
+    def launch(self) -> "Fabric":
+        """Start the processes, and return what connects them; in each of them this returns once."""
+        from lightning.fabric import Fabric  # takes seconds to import, and those who only predict don't need it
+        from lightning.fabric.plugins.environments.lightning import LightningEnvironment
+        from lightning.fabric.utilities.exceptions import MisconfigurationException
+
+        accelerator = self.accelerator or ("cuda" if torch.cuda.is_available() else "cpu")
+        fast = accelerator == "cuda" and torch.cuda.is_bf16_supported()
+        alone = self.devices * self.num_nodes == 1
+        try:
+            fabric = Fabric(
+                accelerator=accelerator,
+                devices=self.devices,
+                num_nodes=self.num_nodes,
+                strategy="auto" if alone else "ddp",
+                precision=self.precision or ("bf16-mixed" if fast else "32-true"),
+                # A process that trains alone may be one of many in a job of SLURM, which is not its business.
+                plugins=[LightningEnvironment()] if alone else None,
+            )
+        except (RuntimeError, MisconfigurationException) as error:
+            raise ValueError(f"Cannot train on {self.devices} devices of {self.num_nodes} machines: {error}") from error
+        fabric.launch()
+        return fabric

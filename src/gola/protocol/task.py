@@ -1,0 +1,52 @@
+"""The task of fitting an operator: samples, what is known of them, and how to go about it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gola.data.dataset import Dataset
+from gola.data.sample import Channel, Sample
+from gola.protocol.progress import Epoch
+from gola.protocol.session import Session
+from gola.protocol.training_config import TrainingConfig
+
+TrainFunction = Callable[..., list[Epoch]]
+
+
+def _no_training(*_arguments: Any, **_options: Any) -> list[Epoch]:
+    raise ValueError("This task offers no training; make it with gola.fitting.task_for, or fit with gola.fit.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FitTask:
+    """All that an operator may want to know when it is fitted.
+
+    Attributes:
+        samples: The training samples.
+        inputs: Channels of the inputs.
+        targets: Channels of the targets.
+        training: How to train, for operators that are trained.
+        seed: Random seed of everything that is random.
+        session: How to run: devices, checkpoints, progress.
+        provenance: Further facts that a state to resume from must agree with, for instance a fingerprint of the data.
+        train: Trains an operator: ``train(operator, task, scaling)`` returns the finished epochs. The training loop
+            lies above operators, so it is handed to them.
+    """
+
+    samples: Sequence[Sample]
+    inputs: tuple[Channel, ...]
+    targets: tuple[Channel, ...]
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    seed: int = 0
+    session: Session = field(default_factory=Session)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    train: TrainFunction = _no_training
+
+    @staticmethod
+    def of(data: Dataset, **settings: Any) -> "FitTask":
+        """Make the task of fitting to all samples of a data set."""
+        return FitTask(samples=tuple(data), inputs=data.inputs, targets=data.targets, **settings)
+
+    def select(self, rows: Sequence[int]) -> "FitTask":
+        """Return the task of fitting to some of the samples."""
+        return replace(self, samples=[self.samples[row] for row in rows])

@@ -1,0 +1,1 @@
+"""How functions known at points become few numbers, and back."""

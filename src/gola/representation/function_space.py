@@ -1,0 +1,242 @@
+"""The common space in which functions known at different points become comparable."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gola.representation.cosines import amplitudes, combine, evaluate, gram, lowest_waves, moments
+from gola.representation.fitted import Fitted
+
+# Points are taken in portions, so that the functions at a million points need not exist at once.
+_PORTION = 16384
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanPrior:
+    """What samples have in common: their means over the bounding box scatter little, or not at all.
+
+    Sources that add up to zero have the same mean in all samples, and so have densities that add up to one. Scattered
+    points tell the mean of a rough function badly, and solutions often depend on it most.
+
+    Attributes:
+        mean: Mean over the samples.
+        variance: Variance over the samples, beyond that by which each is uncertain.
+        noise: Variance of the noise in their values, which makes them uncertain.
+    """
+
+    mean: Float[Tensor, " channel"]
+    variance: Float[Tensor, " channel"]
+    noise: Float[Tensor, " channel"]
+
+    @staticmethod
+    def of(fits: Sequence["FunctionFit"]) -> "MeanPrior":
+        """Learn what the means of samples have in common."""
+        means = torch.stack([fit.mean for fit in fits])
+        noise = torch.stack([fit.noise for fit in fits]).mean(dim=0)
+        uncertain = noise * torch.stack([fit.leverage for fit in fits]).mean()
+        variance = (means - means.mean(dim=0)).square().mean(dim=0) - uncertain
+        return MeanPrior(mean=means.mean(dim=0), variance=variance.clamp(min=0.0), noise=noise)
+
+
+class FunctionSpace(Fitted):
+    r"""Sums of cosines on a box around the domain, fitted to scattered values by penalised least squares.
+
+    The values v of a sample at its points become the coefficients
+
+    .. math:: a = \operatorname{argmin}_a \sum_i \Bigl(\sum_k a_k \phi_k(x_i) - v_i\Bigr)^2 + \sum_k \rho_k a_k^2
+
+    after their mean is taken off, which the constant function carries. Penalties ρ that grow with the frequency make
+    the fit smooth between the points and beyond them; they do not depend on the number of points, as the variance of
+    noise does not. On a box larger than the domain the cosines need not have zero slope at its boundary.
+
+    Attributes:
+        lower: Lower corner of the domain's bounding box.
+        sides: Sides of the bounding box.
+        padding: Size of the box of the cosines, which has the same centre, in units of the bounding box.
+        penalties: The penalty ρ of each function.
+    """
+
+    lower: Float[Tensor, " dim"]
+    sides: Float[Tensor, " dim"]
+    padding: Float[Tensor, ""]
+    penalties: Float[Tensor, " mode"]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._register_empty("lower", "sides", "padding", "penalties")
+
+    @staticmethod
+    def around(points: Float[Tensor, "point dim"], *, padding: float, num_modes: int) -> "FunctionSpace":
+        """Make the space on the bounding box of the points, enlarged about its centre, without penalties yet."""
+        space = FunctionSpace()
+        space.lower, upper = points.min(dim=0).values.double(), points.max(dim=0).values.double()
+        # Points on a plane have no extent across it; any will do there.
+        space.sides = torch.where(upper > space.lower, upper - space.lower, 1.0)
+        space.padding = space.sides.new_tensor(padding)
+        space.penalties = space.sides.new_zeros(num_modes)
+        return space
+
+    def with_penalties(self, penalties: Float[Tensor, " mode"]) -> "FunctionSpace":
+        """Return this space with other penalties."""
+        space = FunctionSpace()
+        space.lower, space.sides, space.padding = self.lower, self.sides, self.padding
+        space.penalties = penalties
+        return space
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates of a point."""
+        return len(self.lower)
+
+    @property
+    def num_modes(self) -> int:
+        """Number of functions."""
+        return len(self.penalties)
+
+    @property
+    def waves(self) -> Int[Tensor, "mode dim"]:
+        """The wave numbers of each function, on the CPU."""
+        return lowest_waves(self.num_modes, self.dim)
+
+    @property
+    def frequencies(self) -> Float[Tensor, " mode"]:
+        """Angular frequency of each function, where the bounding box counts as a unit cube."""
+        lengths = self.waves.double().square().sum(dim=1).sqrt()
+        return torch.pi * lengths.to(self.padding.device) / self.padding
+
+    @property
+    def averages(self) -> Float[Tensor, " mode"]:
+        """The mean of each function over the bounding box."""
+        waves = self.waves.to(self.padding.device)
+        # Angles are affine in the place and π/2 at the centre of the box.
+        along = torch.cos(0.5 * torch.pi * waves) * torch.sinc(0.5 * waves / self.padding)
+        return (amplitudes(waves) * along).prod(dim=1)
+
+    def fractions(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point dim"]:
+        """Return coordinates in which the bounding box is the unit cube."""
+        return (points.double() - self.lower) / self.sides
+
+    def angles(self, fractions: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+        """Return the angles of the cosines, which cover the padded box with 0 to π."""
+        return torch.pi * (0.5 + (fractions - 0.5) / self.padding)
+
+    def functions(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point mode"]:
+        """Evaluate every function at the points."""
+        return evaluate(self._angles_at(points), self.waves)
+
+    def values(
+        self, points: Float[Tensor, "point dim"], coefficients: Float[Tensor, "mode channel"]
+    ) -> Float[Tensor, "point channel"]:
+        """Evaluate the function with these coefficients."""
+        portions = self._angles_at(points).split(_PORTION)
+        return torch.cat([combine(angles, self.waves, coefficients) for angles in portions])
+
+    def coefficients(
+        self,
+        points: Sequence[Float[Tensor, "_ dim"]],
+        values: Sequence[Float[Tensor, "_ channel"]],
+        means: MeanPrior | None = None,
+    ) -> Float[Tensor, "sample mode channel"]:
+        """Fit the function of each sample.
+
+        Args:
+            points: Of each sample; samples in a row that share their points share most of the work.
+            values: At the points.
+            means: What is known of the means of the functions.
+        """
+        fits = self.fits(points, values)
+        return torch.stack([fit.coefficients if means is None else fit.with_mean(means) for fit in fits])
+
+    def moments(
+        self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
+    ) -> Float[Tensor, "mode channel"]:
+        """Return the sums over the points of function times value."""
+        portions = zip(self._angles_at(points).split(_PORTION), values.split(_PORTION), strict=True)
+        return torch.stack([moments(angles, self.waves, parts) for angles, parts in portions]).sum(dim=0)
+
+    def gram(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
+        """Return the sums over the points of the products of all pairs of functions."""
+        portions = self._angles_at(points).split(_PORTION)
+        return torch.stack([gram(angles, self.num_modes) for angles in portions]).sum(dim=0)
+
+    def _angles_at(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point dim"]:
+        return self.angles(self.fractions(points))
+
+    def _factors(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
+        matrix = self.gram(points)
+        matrix.diagonal().add_(self.penalties)
+        return torch.linalg.cholesky(matrix)
+
+    def fits(
+        self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+    ) -> Iterator["FunctionFit"]:
+        """Yield the fitted function of each sample; samples in a row that share their points share most of the work."""
+        averages = self.averages[:, None]
+        previous, factors, pulls = None, averages, averages
+        for places, sample_values in zip(points, values, strict=True):
+            if not _same(places, previous):
+                previous, factors = places, self._factors(places)
+                pulls = torch.cholesky_solve(averages, factors)
+            yield self._fit(factors, pulls, places, sample_values.double())
+
+    def _fit(
+        self,
+        factors: Float[Tensor, "mode mode"],
+        pulls: Float[Tensor, "mode 1"],
+        points: Float[Tensor, "point dim"],
+        values: Float[Tensor, "point channel"],
+    ) -> "FunctionFit":
+        centre = values.mean(dim=0)
+        sums = self.moments(points, values - centre)
+        solution = torch.cholesky_solve(sums, factors)
+        # The likeliest variance of noise, where penalties are its ratios to the variances of coefficients.
+        noise = ((values - centre).square().sum(dim=0) - (sums * solution).sum(dim=0)).clamp(min=0.0) / len(values)
+        solution[0] += centre
+        return FunctionFit(coefficients=solution, averages=self.averages, pulls=pulls[:, 0], noise=noise)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FunctionFit:
+    """The function of one sample.
+
+    Attributes:
+        coefficients: Its coefficients.
+        averages: The mean of each function of the space over the bounding box.
+        pulls: Covariances of the coefficients with the mean, in units of the noise.
+        noise: The variance of the noise.
+    """
+
+    coefficients: Float[Tensor, "mode channel"]
+    averages: Float[Tensor, " mode"]
+    pulls: Float[Tensor, " mode"]
+    noise: Float[Tensor, " channel"]
+
+    @property
+    def mean(self) -> Float[Tensor, " channel"]:
+        """The mean over the bounding box."""
+        return self.averages @ self.coefficients
+
+    @property
+    def leverage(self) -> Float[Tensor, ""]:
+        """The variance of the mean, in units of the noise."""
+        return self.averages @ self.pulls
+
+    def with_mean(self, prior: MeanPrior) -> Float[Tensor, "mode channel"]:
+        """Return the coefficients given what is known of the mean: the function moves where it is uncertain."""
+        uncertain = prior.noise * self.leverage
+        total = prior.variance + uncertain
+        doubt = torch.where(total > 0.0, uncertain / total, 0.0)
+        return self.coefficients + self.pulls[:, None] / self.leverage * doubt * (prior.mean - self.mean)
+
+
+def _same(points: Float[Tensor, "_ dim"], others: Float[Tensor, "_ dim"] | None) -> bool:
+    """Whether both are the same points, as far as it can be known: tensors on the meta device have no numbers."""
+    if others is None or points.shape != others.shape or points.device.type == "meta":
+        return False
+    return torch.equal(points, others)

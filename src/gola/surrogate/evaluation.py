@@ -1,0 +1,124 @@
+"""How good a surrogate is, on samples that it has never seen."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gola.data.dataset import Dataset
+from gola.registry import METRICS
+from gola.surrogate.surrogate import Surrogate
+
+Metric = Callable[[Tensor, Tensor], Any]
+"""A function of predictions and targets, both (points, channels), that returns one number."""
+
+ERROR = "relative_l2"
+"""The metric that is always computed: the paper's."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation:
+    """Errors of a surrogate on test samples.
+
+    Attributes:
+        errors: Relative L2 error of each sample, channels of different units counting alike.
+        channel_errors: The same for each channel by itself.
+        seconds: Median time of a prediction.
+        metrics: Further metrics of each sample by name, computed on all channels together in units of their spread.
+        channel_metrics: The same for each channel by itself, in its own unit.
+    """
+
+    errors: Float[np.ndarray, " sample"]
+    channel_errors: Float[np.ndarray, "sample channel"]
+    seconds: float
+    metrics: Mapping[str, Float[np.ndarray, " sample"]] = field(default_factory=dict)
+    channel_metrics: Mapping[str, Float[np.ndarray, "sample channel"]] = field(default_factory=dict)
+
+    @property
+    def mean(self) -> float:
+        """Mean error: what the paper reports."""
+        return float(self.errors.mean())
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain numbers, ready for JSON."""
+        return {
+            "num_samples": len(self.errors),
+            "mean": self.mean,
+            "std": float(self.errors.std()),
+            "median": float(np.median(self.errors)),
+            "max": float(self.errors.max()),
+            "channels": self.channel_errors.mean(axis=0).tolist(),
+            "metrics": {
+                name: {"mean": float(values.mean()), "channels": self.channel_metrics[name].mean(axis=0).tolist()}
+                for name, values in self.metrics.items()
+            },
+            "seconds": self.seconds,
+        }
+
+
+def evaluate(
+    surrogate: Surrogate,
+    data: Dataset,
+    *,
+    metrics: Sequence[str | Metric] = (),
+    num_points: int | None = None,
+    seed: int = 0,
+    on_progress: Callable[[int], object] = lambda _: None,
+) -> Evaluation:
+    """Predict test samples at their own points, and compare with the truth.
+
+    Args:
+        surrogate: What to judge.
+        data: Test samples.
+        metrics: Further metrics besides the relative L2 error, by name (``"relative_l1"``, ``"rmse"``, ``"max_error"``,
+            ``"r2"``, or one that was registered) or as functions of predictions and targets.
+        num_points: Points to keep of each sample, for input and prediction; all by default.
+        seed: Random seed of which.
+        on_progress: Called with the number of finished samples.
+    """
+    surrogate.require_channels(data.inputs, "The data set")
+    if [channel.name for channel in data.targets] != [channel.name for channel in surrogate.targets]:
+        raise ValueError(
+            f"The data set has the target channels {', '.join(map(str, data.targets)) or 'none'}; the surrogate"
+            f" predicts {', '.join(map(str, surrogate.targets))}."
+        )
+    named = _named([ERROR, *metrics])
+    data = data if num_points is None else data.subsample(num_points, seed=seed)
+    scale = torch.tensor(surrogate.scaling.targets.scale, dtype=torch.float64)
+    overall: dict[str, list[float]] = {name: [] for name in named}
+    by_channel: dict[str, list[list[float]]] = {name: [] for name in named}
+    seconds = []
+    for number, sample in enumerate(data, start=1):
+        start = time.perf_counter()
+        predictions = torch.from_numpy(surrogate.predict(sample.points, sample.inputs))
+        seconds.append(time.perf_counter() - start)
+        targets = torch.from_numpy(sample.targets)
+        columns = list(zip(predictions.split(1, dim=1), targets.split(1, dim=1), strict=True))
+        for name, metric in named.items():
+            overall[name].append(float(metric(predictions / scale, targets / scale)))
+            by_channel[name].append([float(metric(found, truth)) for found, truth in columns])
+        on_progress(number)
+    errors, channel_errors = np.array(overall.pop(ERROR)), np.array(by_channel.pop(ERROR))
+    return Evaluation(
+        errors=errors,
+        channel_errors=channel_errors,
+        seconds=float(np.median(seconds)),
+        metrics={name: np.array(values) for name, values in overall.items()},
+        channel_metrics={name: np.array(values) for name, values in by_channel.items()},
+    )
+
+
+def _named(metrics: Sequence[str | Metric]) -> dict[str, Metric]:
+    """Look metrics up, and name those that are functions."""
+    if isinstance(metrics, str):
+        raise ValueError(f"metrics must be a sequence, like ['rmse']; got {metrics!r}.")
+    named: dict[str, Metric] = {}
+    for metric in metrics:
+        name = metric if isinstance(metric, str) else getattr(metric, "__name__", type(metric).__name__)
+        named[name] = METRICS[metric] if isinstance(metric, str) else metric
+    return named

@@ -1,0 +1,65 @@
+"""From samples to a surrogate: settings from the data, one way to fit, and a record of what was done."""
+
+import time
+from importlib.metadata import version
+
+import torch
+
+from gola.data.dataset import Dataset
+from gola.fitting.configs import config_for, kind_of
+from gola.fitting.training import train
+from gola.operators.operator import OperatorConfig
+from gola.protocol import FitTask, Session, TrainingConfig
+from gola.surrogate.surrogate import Surrogate
+
+
+def fit(
+    data: Dataset,
+    operator: str | OperatorConfig = "auto",
+    *,
+    training: TrainingConfig | None = None,
+    seed: int = 0,
+    session: Session | None = None,
+) -> Surrogate:
+    """Fit an operator to training samples.
+
+    Args:
+        data: The training samples. Keep test samples away: ``train, test = data.split(num_train=30)``.
+        operator: Its name (``"linear"``), its name and a preset (``"gola/paper"``), or a config. The data decide on
+            dimension and channels and, unless a config is given, on the radius of neighbours. By default closed forms
+            and networks are compared on held-out training samples, and the best of them or their blend is kept.
+        training: How to train, for networks that are named.
+        seed: Random seed of the initial parameters and of everything else that is random.
+        session: How to run the training: devices, checkpoints, progress.
+    """
+    if not data.targets:
+        raise ValueError("The data set has inputs only; fitting needs targets.")
+    data = data.in_memory()
+    training = training or TrainingConfig()
+    config = config_for(data, operator, num_points=training.num_points)
+    fingerprint = data.fingerprint()
+    task = FitTask.of(
+        data,
+        training=training,
+        seed=seed,
+        session=session or Session(),
+        provenance={"data": fingerprint},
+        train=train,
+    )
+    start = time.perf_counter()
+    torch.manual_seed(seed)
+    result = kind_of(config)(config).fit(task)
+    return Surrogate(
+        operator=result.operator.eval(),
+        scaling=result.scaling,
+        inputs=data.inputs,
+        targets=data.targets,
+        scores=dict(result.scores),
+        provenance={
+            **result.details,
+            "seed": seed,
+            "seconds": time.perf_counter() - start,
+            "data": {**data.provenance, "fingerprint": fingerprint, "num_samples": len(data)},
+            "versions": {name: version(name) for name in ("gola", "torch", "numpy")},
+        },
+    )

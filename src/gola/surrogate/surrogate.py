@@ -1,0 +1,162 @@
+"""A fitted operator, ready to use: a new input function in, the solution out, in the user's units."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from gola.data.sample import Channel
+from gola.files import replacing
+from gola.geometry import spatial_order
+from gola.operators.operator import Operator
+from gola.operators.scaling import Scaling
+from gola.registry import OPERATORS
+from gola.surrogate.file import read_tensors, write_tensors
+
+# How far beyond the training points predictions are made without a warning, as a share of their extent.
+_MARGIN = 0.05
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Surrogate:
+    """A fitted operator with all that it takes to use it.
+
+    Attributes:
+        operator: The fitted operator.
+        scaling: Between the user's units and the operator's.
+        inputs: Channels that it reads.
+        targets: Channels that it predicts.
+        scores: Errors known from fitting: ``cv_error`` (on held-out training samples), ``training_error``,
+            ``validation_error``.
+        provenance: How it was fitted: data, settings, versions; ready for JSON.
+    """
+
+    operator: Operator
+    scaling: Scaling
+    inputs: tuple[Channel, ...]
+    targets: tuple[Channel, ...]
+    scores: dict[str, float] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    @torch.no_grad()
+    def predict(self, points: Any, inputs: Any, at: Any = None) -> Float[np.ndarray, "row channel"]:
+        """Predict the solution of a new input function.
+
+        Args:
+            points: Where the input function is known, (points, dim).
+            inputs: The input function there, (points, channels), or (points,) for a single channel.
+            at: Where to predict, (queries, dim); at ``points`` by default.
+
+        Returns:
+            The solution in its own units, a row for each point or query and a column for each channel.
+        """
+        points, values = self._checked(points, inputs)
+        order = spatial_order(points)
+        dtype = torch.float32 if self.operator.normalised else torch.float64
+        cloud = self.operator.prepare(self.scaling.cloud(points[order], values[order], dtype))
+        if at is None:
+            in_order = self.scaling.decode(self.operator(cloud).double()).numpy()
+            predictions = np.empty_like(in_order)
+            predictions[order] = in_order
+            return predictions
+        queries = self._checked_points(at, "at")
+        return self.scaling.decode(self.operator(cloud, at=self.scaling.places(queries, dtype)).double()).numpy()
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates of a point."""
+        return self.operator.config.dim
+
+    def require_channels(self, inputs: Sequence[Channel], label: str) -> None:
+        """Check that data bring the channels that this surrogate reads, in the same order."""
+        wanted, given = ([channel.name for channel in channels] for channels in (self.inputs, inputs))
+        if wanted != given:
+            raise ValueError(
+                f"{label} has the input channels {', '.join(given)}; the surrogate reads {', '.join(wanted)}."
+            )
+
+    def save(self, path: str | Path) -> None:
+        """Write one file, which appears whole or not at all."""
+        about = {
+            "operator": self.operator.name,
+            "config": self.operator.config.to_dict(),
+            "scaling": self.scaling.to_dict(),
+            "inputs": [asdict(channel) for channel in self.inputs],
+            "targets": [asdict(channel) for channel in self.targets],
+            "scores": self.scores,
+            "provenance": self.provenance,
+        }
+        with replacing(path) as temporary:
+            write_tensors(temporary, self.operator.state_dict(), about)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Surrogate":
+        """Read a surrogate; nothing in the file is executed.
+
+        Raises:
+            ValueError: If the file is missing, damaged, foreign or of a newer format.
+        """
+        about, tensors = read_tensors(Path(path))
+        try:
+            kind = OPERATORS[about["operator"]]
+            operator = kind(kind.config_type.from_dict(about["config"]))
+            operator.load_state_dict(tensors)
+            return cls(
+                operator=operator.eval(),
+                scaling=Scaling.from_dict(about["scaling"]),
+                inputs=tuple(Channel(**channel) for channel in about["inputs"]),
+                targets=tuple(Channel(**channel) for channel in about["targets"]),
+                scores=about["scores"],
+                provenance=about["provenance"],
+            )
+        except (KeyError, TypeError, RuntimeError) as error:
+            raise ValueError(f"{path} is not a whole surrogate: {error!r}. Save it again with this version.") from error
+
+    def __repr__(self) -> str:
+        channels = (" ".join(map(str, channels)) for channels in (self.inputs, self.targets))
+        return f"Surrogate({self.operator.name} in {self.dim}D: {' -> '.join(channels)})"
+
+    def _checked(self, points: Any, inputs: Any) -> tuple[np.ndarray, np.ndarray]:
+        points = self._checked_points(points, "points")
+        values = np.asarray(inputs, dtype=np.float64)
+        values = values[:, None] if values.ndim == 1 else values
+        if values.shape != (len(points), len(self.inputs)):
+            raise ValueError(
+                f"inputs must have the shape ({len(points)}, {len(self.inputs)}), a row per point and a column for each"
+                f" of {', '.join(map(str, self.inputs))}; got {values.shape}."
+            )
+        _require_finite(values, "inputs")
+        return points, values
+
+    def _checked_points(self, points: Any, what: str) -> Float[np.ndarray, "point dim"]:
+        points = np.asarray(points, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != self.dim or not len(points):
+            raise ValueError(
+                f"{what} must have the shape (points, {self.dim}) and at least one row; got {points.shape}."
+            )
+        _require_finite(points, what)
+        self._warn_if_outside(points, what)
+        return points
+
+    def _warn_if_outside(self, points: Float[np.ndarray, "point dim"], what: str) -> None:
+        lower, upper = self.scaling.frame.lower, self.scaling.frame.upper
+        beyond = np.maximum(lower - points, points - upper) / np.array(self.scaling.frame.extent)
+        outside = (beyond > _MARGIN).any(axis=1)
+        if outside.any():
+            box = " × ".join(f"[{a:.4g}, {b:.4g}]" for a, b in zip(lower, upper, strict=True))
+            warnings.warn(
+                f"{int(outside.sum())} of {len(points)} rows of {what} lie outside the training points {box}, the"
+                f" farthest {points[beyond.max(axis=1).argmax()].tolist()}; predictions there are guesses.",
+                stacklevel=4,
+            )
+
+
+def _require_finite(values: np.ndarray, what: str) -> None:
+    bad = ~np.isfinite(values).all(axis=1)
+    if bad.any():
+        raise ValueError(f"{what} must be finite numbers; row {int(bad.argmax())} is {values[bad.argmax()].tolist()}.")

@@ -1,0 +1,48 @@
+import pytest
+import torch
+
+from gola.representation.cosines import combine, evaluate, gram, lowest_waves, moments
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_the_lowest_waves_come_first_and_none_is_missing(dim):
+    waves = lowest_waves(60, dim)
+    lengths = waves.square().sum(dim=1)
+    assert waves[0].sum() == 0
+    assert (lengths.diff() >= 0).all()
+    assert len(waves.unique(dim=0)) == 60
+    everywhere = torch.cartesian_prod(*[torch.arange(70)] * dim).reshape(-1, dim)
+    assert (everywhere.square().sum(dim=1) < lengths[-1]).sum() <= 60
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_the_sums_of_products_follow_from_the_sums_of_cosines(dim):
+    angles = torch.pi * torch.rand(90, dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    functions = evaluate(angles, lowest_waves(40, dim))
+    torch.testing.assert_close(gram(angles, 40), functions.T @ functions, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("num_channels", [1, 2, 50])
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_sums_over_functions_and_over_points_are_those_of_the_functions_in_value_and_gradient(dim, num_channels):
+    generator = torch.Generator().manual_seed(0)
+    waves = lowest_waves(40, dim)
+    angles = torch.pi * torch.rand(30, dim, generator=generator, dtype=torch.float64)
+    coefficients = torch.randn(40, num_channels, generator=generator, dtype=torch.float64)
+    values = torch.randn(30, num_channels, generator=generator, dtype=torch.float64)
+    pairs = (
+        (lambda x: combine(x, waves, coefficients), lambda x: evaluate(x, waves) @ coefficients),
+        (lambda x: moments(x, waves, values), lambda x: evaluate(x, waves).T @ values),
+    )
+    for fast, plain in pairs:
+        torch.testing.assert_close(fast(angles), plain(angles), rtol=1e-12, atol=1e-11)
+        places = [angles.clone().requires_grad_() for _ in range(2)]
+        for function, place in zip((fast, plain), places, strict=True):
+            function(place).square().sum().backward()
+        torch.testing.assert_close(places[0].grad, places[1].grad, rtol=1e-10, atol=1e-8)
+
+
+def test_the_functions_are_orthonormal_for_the_mean_over_the_box():
+    middle = (torch.arange(64, dtype=torch.float64) + 0.5) * torch.pi / 64
+    functions = evaluate(torch.cartesian_prod(middle, middle), lowest_waves(50, 2))
+    torch.testing.assert_close(functions.T @ functions / 64**2, torch.eye(50, dtype=torch.float64), rtol=0, atol=1e-12)
