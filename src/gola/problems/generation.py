@@ -16,7 +16,7 @@ def generate(
     *,
     num_samples: int,
     seed: int = 0,
-    num_workers: int | None = None,
+    num_workers: int | None = 1,
     scheduler: str | None = None,
     overwrite: bool = False,
     on_progress: Callable[[int], object] = lambda _: None,
@@ -32,7 +32,8 @@ def generate(
         path: The file to write.
         num_samples: How many samples.
         seed: Decides the random inputs.
-        num_workers: Processes on this machine; by default one per core.
+        num_workers: Processes on this machine; None for one per core, which a script may only ask for below
+            ``if __name__ == "__main__":``.
         scheduler: Address of a Dask scheduler, for instance ``tcp://host:8786``, to use its workers instead.
         overwrite: Whether to replace a file that holds something else.
         on_progress: Called with the number of finished samples, after every chunk.
