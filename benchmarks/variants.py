@@ -56,7 +56,7 @@ VARIANTS = {
     "spectral": SPECTRAL,
     "spectral, with message passing": replace(SPECTRAL, settings={"local": True}),
     "spectral, declared symmetries": replace(SPECTRAL, symmetric=True),
-    "spectral, points drawn anew": replace(SPECTRAL, training=replace(_NETWORK, num_points=700)),
+    "spectral, points drawn anew": replace(SPECTRAL, training=replace(_NETWORK, points_per_epoch=700)),
     "spectral, weight averaging": replace(SPECTRAL, training=replace(_NETWORK, averaging=0.99)),
     "spectral, weight decay 1": replace(SPECTRAL, training=replace(_NETWORK, weight_decay=1.0)),
     "spectral, local law": replace(SPECTRAL, training=replace(_NETWORK, law=0.1)),

@@ -27,7 +27,7 @@ class TrainingConfig:
         symmetries: Reflections and rotations of the domain that the operator is known to have: ("-xy", "yx") for all of
             a square. Networks learn from samples augmented by them. Channels whose names end in _x, _y, _z, or in two
             of these letters, are rotated as parts of vectors and tensors.
-        num_points: Points drawn anew from each sample in every epoch; None for all points of a sample.
+        points_per_epoch: Points drawn from each sample, again in every epoch; None for all points of a sample.
         validation_share: Share of the training samples that is set aside to choose the best epoch, and to stop early.
         validation_from: Number of training samples below which none is set aside.
         patience: Epochs without improvement on the samples set aside after which training stops; None for never.
@@ -43,13 +43,13 @@ class TrainingConfig:
     averaging: float = 0.0
     residual_weight: float = 0.0
     symmetries: tuple[str, ...] = ()
-    num_points: int | None = None
+    points_per_epoch: int | None = None
     validation_share: float = 0.1
     validation_from: int = 50
     patience: int | None = 50
 
     def __post_init__(self) -> None:
-        for name in ("num_epochs", "num_steps", "batch_size", "learning_rate", "clip", "num_points", "patience"):
+        for name in ("num_epochs", "num_steps", "batch_size", "learning_rate", "clip", "points_per_epoch", "patience"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"{name} must be greater than 0; got {value}.")

@@ -87,7 +87,7 @@ class RunConfig:
 
     def fit(self, data: Dataset, **options: Any) -> Surrogate:
         """Fit to these samples; see :func:`gola.fit` for the options."""
-        config = config_for(data, self.operator, num_points=self.training.num_points, **self.settings)
+        config = config_for(data, self.operator, num_points=self.training.points_per_epoch, **self.settings)
         return fit(data, config, training=self.training, seed=self.seed, **options)
 
     def to_dict(self) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def fit(
         raise ValueError("The data set has inputs only; fitting needs targets.")
     data = data.in_memory()
     training = training or TrainingConfig()
-    config = config_for(data, operator, num_points=training.num_points)
+    config = config_for(data, operator, num_points=training.points_per_epoch)
     fingerprint = data.fingerprint()
     task = FitTask.of(
         data,

@@ -38,7 +38,7 @@ def test_samples_are_set_aside_only_where_they_are_many():
 
 
 def test_it_comes_back_from_json_and_refuses_what_it_does_not_know():
-    config = TrainingConfig(num_points=100, averaging=0.99)
+    config = TrainingConfig(points_per_epoch=100, averaging=0.99)
     assert TrainingConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
     with pytest.raises(ValueError, match="no setting momentum; it has num_epochs"):
         TrainingConfig.from_dict({"momentum": 0.9})

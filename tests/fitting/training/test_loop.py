@@ -69,8 +69,8 @@ def test_the_same_seed_trains_to_the_same_weights(samples):
     [
         {},
         {"averaging": 0.9},
-        {"num_points": 20},
-        {"validation_share": 0.3, "validation_from": 1, "averaging": 0.9, "num_points": 20},
+        {"points_per_epoch": 20},
+        {"validation_share": 0.3, "validation_from": 1, "averaging": 0.9, "points_per_epoch": 20},
     ],
     ids=["plain", "averaged", "resampled", "validated"],
 )
@@ -108,7 +108,7 @@ def test_other_settings_do_not_go_on_from_a_state(samples, tmp_path):
 
 
 def test_resampled_points_change_the_errors_and_a_later_epoch_sees_others(samples):
-    resampled = replace(SHORT, num_points=20)
+    resampled = replace(SHORT, points_per_epoch=20)
     assert trained(samples, resampled)[0][0].training_error != trained(samples, SHORT)[0][0].training_error
 
 

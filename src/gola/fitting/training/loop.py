@@ -47,7 +47,7 @@ def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
     learned = augmented(learned, config.symmetries, mirror, seed=seed)
     config = config.resolved(len(learned))
     prepared = PreparedSamples(
-        samples=learned, operator=operator, scaling=scaling, num_points=config.num_points, seed=seed
+        samples=learned, operator=operator, scaling=scaling, num_points=config.points_per_epoch, seed=seed
     )
     settings = {
         "operator": operator.name,
