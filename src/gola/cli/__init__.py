@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from gola.cli import compare, data, demo, evaluate, operators, plot, predict, problems, reproduce, sweep, train
+from gola.cli import compare, data, demo, evaluate, operators, plot, predict, problems, sweep, train
 from gola.cli.console import errors
 
 app = typer.Typer(
@@ -29,7 +29,6 @@ app.command("predict")(predict.predict)
 app.command("plot")(plot.plot)
 app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)
-app.command("reproduce")(reproduce.reproduce)
 
 
 def main() -> None:
