@@ -18,7 +18,7 @@ HOLE = StarShape.circle(np.array([0.4, 0.55]), 0.15)
 
 
 def declared(problem):
-    return generated_group(map(Symmetry.parse, problem.symmetries.split()), problem.dim)[1:]
+    return generated_group(map(Symmetry.parse, problem.symmetries), problem.dim)[1:]
 
 
 def mirrored(mesh, symmetry):
@@ -35,7 +35,7 @@ def test_what_is_declared_is_a_symmetry_that_the_channels_allow(problem):
 
 
 def test_nonlinear_diffusion():
-    assert NonlinearDiffusion.symmetries == "-xy", "x is the first axis, t the second"
+    assert NonlinearDiffusion.symmetries == ("-xy",), "x is the first axis, t the second"
     forcings = np.random.default_rng(0).normal(size=(2, 9, 12))
     np.testing.assert_allclose(solve_diffusion(forcings[:, ::-1]), solve_diffusion(forcings)[:, ::-1])
 

@@ -32,7 +32,7 @@ class Advection(GridProblem):
     equation: ClassVar[str] = "u_t + u_x = f for (x, t) in [0, 1]²"
     inputs: ClassVar[tuple[Channel, ...]] = (Channel(name="forcing"),)
     targets: ClassVar[tuple[Channel, ...]] = (Channel(name="concentration"),)
-    symmetries: ClassVar[str] = "yx"
+    symmetries: ClassVar[tuple[str, ...]] = ("yx",)
 
     num_centres: int = 100
     length_scale: float = 0.25

@@ -36,7 +36,7 @@ class NonlinearDiffusion(GridProblem):
     )
     inputs: ClassVar[tuple[Channel, ...]] = (Channel(name="forcing"),)
     targets: ClassVar[tuple[Channel, ...]] = (Channel(name="concentration"),)
-    symmetries: ClassVar[str] = "-xy"
+    symmetries: ClassVar[tuple[str, ...]] = ("-xy",)
 
     length_scale: float = 0.2
 

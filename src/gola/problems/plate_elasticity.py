@@ -52,7 +52,7 @@ class PlateElasticity(MeshProblem):
         Channel(name="displacement_y", unit="m"),
         Channel(name="von_mises", unit="Pa"),
     )
-    symmetries: ClassVar[str] = "-xy yx"
+    symmetries: ClassVar[tuple[str, ...]] = ("-xy", "yx")
     dim: ClassVar[int] = 2
     gap: ClassVar[float] = 0.1
 
