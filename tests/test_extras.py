@@ -13,7 +13,9 @@ def test_a_module_that_is_installed_comes_as_it_is():
 @pytest.mark.parametrize(("module", "package"), [("meshio", "meshio"), ("skfem.helpers", "scikit-fem")])
 def test_a_missing_package_is_named_with_the_extra_that_installs_it(module, package, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    expected = f"^Reading meshes needs {package}, which is not installed; install it with `pip install 'gola\\[mesh\\]'`.$"
+    expected = (
+        f"^Reading meshes needs {package}, which is not installed; install it with `pip install 'gola\\[mesh\\]'`.$"
+    )
     with pytest.raises(ValueError, match=expected):
         require(module, extra="mesh", what="Reading meshes")
 

@@ -9,6 +9,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gola.extras import require
+
 if TYPE_CHECKING:
     from distributed import Client
 
@@ -18,6 +20,9 @@ Result = TypeVar("Result")
 # How often Dask repeats a job whose worker died before it gives up.
 _RETRIES = 5
 _CONNECT_SECONDS = 20
+# Threads of processes that share the cores would compete, which costs many times more than it gains. The libraries that
+# compute read these when they are loaded.
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 @contextmanager
@@ -26,6 +31,7 @@ def workers_for(
 ) -> "Iterator[Executor | Client | None]":
     """Give workers for some jobs, or None where this process had better do them itself.
 
+    Each process on this machine computes on one thread; so do the workers that Dask starts, unless told otherwise.
     If the block is left by an error or Ctrl-C, the processes on this machine end at once, whatever they are doing.
 
     Args:
@@ -84,12 +90,10 @@ def _completed_by_pool(
 def _completed_by_dask(
     client: "Client", function: Callable[..., Result], jobs: Mapping[Key, tuple[Any, ...]]
 ) -> Iterator[tuple[Key, Result]]:
-    from distributed import as_completed as as_completed_by_dask
-
     # Equal calls are not pure here: each is a job of its own and runs once.
     futures = {client.submit(function, *job, pure=False, retries=_RETRIES): key for key, job in jobs.items()}
     # Dask's own loop, not its imitation of an executor, which trips over a worker that dies with a finished result.
-    for future, result in as_completed_by_dask(futures, loop=client.loop, with_results=True):
+    for future, result in _distributed().as_completed(futures, loop=client.loop, with_results=True):
         yield futures.pop(future), result
 
 
@@ -103,7 +107,8 @@ def _process_pool(num_workers: int, preload: Sequence[str]) -> Iterator[Executor
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(num_workers, mp_context=context, initializer=_ignore_interrupts)
     try:
-        yield pool
+        with _environment(_ONE_THREAD):
+            yield pool
     except BaseException:
         # Nobody waits for the jobs in progress any more, and they may have an hour to go.
         for process in set(multiprocessing.active_children()) - others:
@@ -113,6 +118,19 @@ def _process_pool(num_workers: int, preload: Sequence[str]) -> Iterator[Executor
         pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for the processes that are started meanwhile."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            del os.environ[name]
+        os.environ.update({name: value for name, value in before.items() if value is not None})
+
+
 def _ignore_interrupts() -> None:
     """Leave Ctrl-C to the parent process, which then stops the workers in good order."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -120,10 +138,9 @@ def _ignore_interrupts() -> None:
 
 @contextmanager
 def _dask_client(scheduler: str) -> "Iterator[Client]":
-    from distributed import Client  # takes a second to import, and most calls don't need it
-
+    distributed = _distributed()
     try:
-        client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
+        client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ValueError(
             f"No Dask scheduler answers at {scheduler}; start one with `dask scheduler`, and workers that have gola"
@@ -131,3 +148,7 @@ def _dask_client(scheduler: str) -> "Iterator[Client]":
         ) from error
     with client:
         yield client
+
+
+def _distributed() -> Any:
+    return require("distributed", extra="cluster", what="Working on a Dask cluster")

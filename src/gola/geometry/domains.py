@@ -5,12 +5,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
-import shapely
 from jaxtyping import Bool, Float
 from scipy.stats import qmc
+
+from gola.extras import require
 
 # Number of sub-points that estimate how much of a simplex an implicit boundary leaves inside.
 _POINTS_PER_SIMPLEX = 256
@@ -111,14 +112,15 @@ class Polygon(Domain):
         if not np.isfinite(np.concatenate([self.exterior, *self.holes])).all():
             raise ValueError("A polygon needs finite corners; found NaN or infinity. Remove those corners.")
         if not self._shape.is_valid:
-            reason = shapely.is_valid_reason(self._shape)
+            reason = _shapely().is_valid_reason(self._shape)
             raise ValueError(
                 f"The polygon is not simple: {reason}. Its outline must not cross itself, and holes must lie"
                 " inside it without touching each other along an edge."
             )
 
     @cached_property
-    def _shape(self) -> shapely.Polygon:
+    def _shape(self) -> Any:
+        shapely = _shapely()
         shape = shapely.Polygon(self.exterior, list(self.holes))
         shapely.prepare(shape)
         return shape
@@ -140,12 +142,14 @@ class Polygon(Domain):
 
     def signed_distance(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, " point"]:
         """Exact distance to the nearest edge, negative inside."""
+        shapely = _shapely()
         distance = shapely.distance(self._shape.boundary, shapely.points(points))
         inside = shapely.contains_xy(self._shape, points[:, 0], points[:, 1])
         return np.where(inside, -distance, distance)
 
     def overlap(self, simplices: Float[np.ndarray, "simplex vertex dim"]) -> Float[np.ndarray, " simplex"]:
         """Exact area of each triangle's intersection with the polygon."""
+        shapely = _shapely()
 
         def clipped(cut: Float[np.ndarray, "simplex vertex dim"]) -> Float[np.ndarray, " simplex"]:
             triangles = shapely.polygons(cut)
@@ -207,6 +211,10 @@ class ImplicitDomain(Domain):
             return simplex_measures(cut) * inside.mean(axis=1)
 
         return _overlap_where_cut(self, simplices, clipped)
+
+
+def _shapely() -> Any:
+    return require("shapely", extra="problems", what="A polygon")
 
 
 def simplex_measures(

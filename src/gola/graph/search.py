@@ -6,28 +6,27 @@ it is asked for slightly more and the result is filtered; the outcome equals bru
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
-import psutil
 import torch
 from jaxtyping import Float, Int
 from scipy.spatial import cKDTree
 
+from gola.geometry.tree import Periods, Points, check_count, periodic_tree, radius_for
 from gola.graph.neighbourhood import Neighbourhood
 
-Points = Float[np.ndarray, "point dim"]
 Queries = Float[np.ndarray, "query query_dim"]
 Offsets = Int[np.ndarray, " sample_plus_one"]
 Indices = Int[np.ndarray, " edge"]
-Periods = Sequence[float | None]
-"""The period along each axis, None where the axis is not periodic."""
 
 # What the tree is asked for beyond the radius, to be filtered exactly.
 _SLACK = 1.0 + 1e-9
 # At its peak, building the 30 million edges of 1,000,000 points takes 35 bytes for each; the rest is for their use.
 _BYTES_PER_EDGE = 64
-# Points whose neighbours are counted to foresee the number of edges, or to find a radius.
+# Points whose neighbours are counted to estimate the number of edges.
 _NUM_PROBES = 2000
 _REASONABLE_NEIGHBOURS = 16
 
@@ -52,7 +51,7 @@ def radius_neighbourhood(
     _check_radius(radius)
     lists = []
     for sample, rows in _samples(points, offsets):
-        tree, own = _tree(points[rows], periods, sample)
+        tree, own = periodic_tree(points[rows], periods, sample)
         _check_memory(tree, own, radius, sample)
         # Distance zero comes as a pair i < j too, so coincident points are neighbours and nobody is its own.
         pairs = tree.query_pairs(radius * _SLACK, output_type="ndarray")
@@ -87,8 +86,8 @@ def radius_neighbourhood_between(
     _check_radius(radius)
     lists = []
     for sample, source_rows, query_rows in _paired_samples(sources, queries, source_offsets, query_offsets):
-        source_tree, own = _tree(sources[source_rows], periods, sample)
-        query_tree, asking = _tree(queries[query_rows], periods, sample)
+        source_tree, own = periodic_tree(sources[source_rows], periods, sample)
+        query_tree, asking = periodic_tree(queries[query_rows], periods, sample)
         _check_memory(source_tree, asking, radius, sample)
         found = query_tree.sparse_distance_matrix(source_tree, radius * _SLACK, output_type="ndarray")
         receivers, senders = _within(radius, asking, own, found["i"], found["j"], periods)
@@ -109,8 +108,8 @@ def nearest_neighbourhood(
     """
     lists = []
     for sample, rows in _samples(points, offsets):
-        tree, own = _tree(points[rows], periods, sample)
-        _check_count(num_neighbours, len(own) - 1, "other points", sample)
+        tree, own = periodic_tree(points[rows], periods, sample)
+        check_count(num_neighbours, len(own) - 1, "other points", sample)
         receivers, senders = _nearest(tree, own, own, num_neighbours, periods, skip_self=True)
         lists.append(_symmetric_lists(receivers, senders, len(own)))
     return Neighbourhood.collate(lists)
@@ -128,32 +127,12 @@ def nearest_neighbourhood_between(
     """Let every query hear from its ``num_neighbours`` nearest sources; ties as in :func:`nearest_neighbourhood`."""
     lists = []
     for sample, source_rows, query_rows in _paired_samples(sources, queries, source_offsets, query_offsets):
-        tree, own = _tree(sources[source_rows], periods, sample)
-        _, asking = _tree(queries[query_rows], periods, sample)
-        _check_count(num_neighbours, len(own), "sources", sample)
+        tree, own = periodic_tree(sources[source_rows], periods, sample)
+        _, asking = periodic_tree(queries[query_rows], periods, sample)
+        check_count(num_neighbours, len(own), "sources", sample)
         receivers, senders = _nearest(tree, own, asking, num_neighbours, periods, skip_self=False)
         lists.append(_lists(receivers * len(own) + senders, len(asking), len(own), symmetric=False))
     return Neighbourhood.collate(lists)
-
-
-def radius_for(points: Points, num_neighbours: float, *, periods: Periods | None = None) -> float:
-    """Return the radius at which the points of one sample have ``num_neighbours`` neighbours on average.
-
-    At most 2000 evenly chosen points are asked, so the answer is quick for large samples too.
-    """
-    tree, own = _tree(points, periods, 0)
-    _check_count(num_neighbours, len(own) - 1, "other points", 0)
-    probes = own[np.linspace(0, len(own) - 1, min(len(own), _NUM_PROBES)).astype(int)]
-    probe_tree, _ = _tree(probes, periods, 0)
-    # Within the largest of these distances every probe has enough neighbours; itself is one of those found.
-    low, high = 0.0, float(np.max(tree.query(probes, k=[math.ceil(num_neighbours) + 1])[0]))
-    wanted = (num_neighbours + 1.0) * len(probes)
-    # Each round keeps the one of 32 slices of the bracket in which the count passes the wanted one.
-    while high - low > 1e-6 * high:
-        radii = np.linspace(low, high, 33)
-        reached = int(np.searchsorted(probe_tree.count_neighbors(tree, radii), wanted))
-        low, high = float(radii[max(reached - 1, 0)]), float(radii[min(reached, 32)])
-    return high
 
 
 def _samples(points: Points, offsets: Offsets | None, what: str = "points") -> Iterator[tuple[int, slice]]:
@@ -187,36 +166,6 @@ def _paired_samples(
         )
     for (sample, source_rows), (_, query_rows) in zip(source_samples, query_samples, strict=True):
         yield sample, source_rows, query_rows
-
-
-def _tree(points: Points, periods: Periods | None, sample: int) -> tuple[cKDTree, Points]:
-    """Return the tree of one sample and its points in float64, moved into the first period."""
-    points = points.astype(np.float64)
-    finite = np.isfinite(points).all(axis=1)
-    if not finite.all():
-        row = int(np.flatnonzero(~finite)[0])
-        raise ValueError(
-            f"Sample {sample}: point {row} has a NaN or infinite coordinate, {points[row].tolist()};"
-            " remove or repair it."
-        )
-    box = _box_size(points.shape[1], periods)
-    if box is not None:
-        wraps = box > 0
-        points[:, wraps] %= box[wraps]
-        # The remainder of a tiny negative number rounds to the period itself.
-        points[:, wraps] = np.where(points[:, wraps] >= box[wraps], 0.0, points[:, wraps])
-    # An unbalanced tree is built in half the time and answers as fast.
-    return cKDTree(points, boxsize=box, balanced_tree=False, compact_nodes=False), points
-
-
-def _box_size(dim: int, periods: Periods | None) -> Float[np.ndarray, " dim"] | None:
-    if periods is None:
-        return None
-    if len(periods) != dim or any(period is not None and not 0 < period < np.inf for period in periods):
-        raise ValueError(
-            f"periods must give one positive number, or None, for each of the {dim} axes; got {tuple(periods)}."
-        )
-    return np.array([period or 0.0 for period in periods])
 
 
 def _squared_distances(
@@ -308,14 +257,6 @@ def _check_radius(radius: float) -> None:
         )
 
 
-def _check_count(num_neighbours: float, available: int, what: str, sample: int) -> None:
-    if not 0 < num_neighbours <= available:
-        raise ValueError(
-            f"Sample {sample}: cannot have {num_neighbours} neighbours; there are {available} {what}."
-            f" Ask for 1 to {available}."
-        )
-
-
 def _check_memory(tree: cKDTree, queries: Queries, radius: float, sample: int) -> None:
     """Refuse a radius whose lists would not fit into the free memory."""
     free = available_bytes()
@@ -333,6 +274,17 @@ def _check_memory(tree: cKDTree, queries: Queries, radius: float, sample: int) -
         )
 
 
-def available_bytes() -> int:
-    """Return how much memory the machine can still give."""
-    return int(psutil.virtual_memory().available)
+def available_bytes() -> float:
+    """Return how much memory the machine can still give, or an upper bound of it where the system does not say."""
+    try:
+        facts = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        return 1024.0 * int(facts["MemAvailable"].removesuffix("kB"))
+    except (OSError, KeyError, ValueError):  # not Linux, where only the memory in all is known, if that
+        return _total_bytes()
+
+
+def _total_bytes() -> float:
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError):
+        return math.inf

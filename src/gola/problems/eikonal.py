@@ -6,11 +6,11 @@ from math import ceil
 from typing import ClassVar, final
 
 import numpy as np
-from eikonalfm import factored_fast_marching
 from jaxtyping import Float
 from scipy.interpolate import RectBivariateSpline
 
 from gola.data.sample import Channel
+from gola.extras import require
 from gola.problems.grid_problem import GridProblem
 from gola.problems.random_fields import check_length_scales, gaussian_process
 
@@ -79,6 +79,7 @@ def travel_time(
         source: Where u = 0; has to be a point of the solver's grid.
         coordinates: Where u is wanted along both axes, as fractions of the side.
     """
+    eikonalfm = require("eikonalfm", extra="problems", what="Fast marching")
     cells = len(speed) - 1
     spacing = side / cells
     node = tuple(round(coordinate / spacing) for coordinate in source)
@@ -87,7 +88,7 @@ def travel_time(
             f"The source has to be a point of the solver's grid; {source} is not a multiple of the spacing "
             f"{spacing}. Choose another number of cells."
         )
-    factor = factored_fast_marching(speed, node, (spacing, spacing), 2)
+    factor = eikonalfm.factored_fast_marching(speed, node, (spacing, spacing), 2)
     fine = np.linspace(0.0, 1.0, cells + 1)
     # Piecewise linear: where fronts meet u has a kink, and a smoother interpolant would overshoot.
     factor_at_coordinates = RectBivariateSpline(fine, fine, factor, kx=1, ky=1, s=0)(coordinates, coordinates)

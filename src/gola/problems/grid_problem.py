@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float
-from threadpoolctl import threadpool_limits
 
 from gola.data.sample import Sample
 from gola.geometry.domains import Box
 from gola.geometry.points import lattice_points
-from gola.problems.problem import Problem, sample_rng
+from gola.problems.problem import Problem, one_blas_thread, sample_rng
 
 MIN_RESOLUTION = 8
 
@@ -65,8 +64,7 @@ class GridProblem(Problem):
         """Draw and solve the samples with these indices, in float64; all share one array of points."""
         if not indices:
             return []
-        # The number of BLAS threads changes the order of sums, and with it the last bits.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             inputs, targets = self.simulate([sample_rng(seed, index) for index in indices])
         points = lattice_points(Box.unit(2), self.resolution)
         boundary = _rim(self.resolution)

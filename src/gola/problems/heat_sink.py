@@ -1,17 +1,21 @@
 """A cooled plate under chips: from the power map and the cooling holes to the temperature in space."""
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
-import skfem
 from jaxtyping import Float, Int
 from scipy.sparse import spmatrix
-from skfem.helpers import dot, grad
 
 from gola.data.sample import Channel, Sample
 from gola.problems.extrusion import PlateMesh, extrude
-from gola.problems.finite_elements import element_mesh, node_weights, solve_positive_definite
+from gola.problems.finite_elements import (
+    element_mesh,
+    node_weights,
+    product_of_gradients,
+    scikit_fem,
+    solve_positive_definite,
+)
 from gola.problems.mesh_problem import MeshProblem, hole_distance
 from gola.problems.random_functions import PlaneFunction
 from gola.problems.random_shapes import draw_separate_shapes
@@ -56,7 +60,7 @@ class HeatSink(MeshProblem):
         Channel(name="hole_distance", unit="m"),
     )
     targets: ClassVar[tuple[Channel, ...]] = (Channel(name="temperature_rise", unit="K"),)
-    symmetries: ClassVar[str] = "-xyz yxz"
+    symmetries: ClassVar[tuple[str, ...]] = ("-xyz", "yxz")
     dim: ClassVar[int] = 3
     side: ClassVar[float] = 0.1
     gap: ClassVar[float] = 0.007
@@ -150,9 +154,10 @@ def solve_conduction(
     Linear elements: find T with :math:`\int k \nabla T \cdot \nabla v + \int_\text{cooled} h T v = \int_\text{top} q v`
     for all v. With v = 1 this is the energy balance, which so holds to rounding.
     """
+    skfem = scikit_fem()
     basis = skfem.Basis(element_mesh(mesh.points, mesh.cells), skfem.ElementTetP1(), intorder=1)
     top, bottom, walls = _surfaces(basis.mesh, mesh)
-    conduction = skfem.BilinearForm(lambda u, v, _: dot(grad(u), grad(v))).assemble(basis)
+    conduction = skfem.BilinearForm(lambda u, v, _: product_of_gradients(u, v)).assemble(basis)
     matrix = (
         conductivity * conduction
         + hole_transfer * _exchange_matrix(basis, walls)
@@ -162,7 +167,7 @@ def solve_conduction(
 
 
 def _surfaces(
-    mesh: skfem.Mesh, plate: PlateMesh
+    mesh: Any, plate: PlateMesh
 ) -> tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"], Int[np.ndarray, " _"]]:
     """Return the facets of the upper face, of the lower face, and of the walls of all holes."""
     facets = mesh.boundary_facets()
@@ -174,16 +179,16 @@ def _surfaces(
     return facets[at_top], facets[at_bottom], facets[at_hole]
 
 
-def _exchange_matrix(basis: skfem.CellBasis, facets: Int[np.ndarray, " facet"]) -> spmatrix:
+def _exchange_matrix(basis: Any, facets: Int[np.ndarray, " facet"]) -> spmatrix:
     """Assemble ∫ u v over a surface."""
+    skfem = scikit_fem()
     surface = skfem.FacetBasis(basis.mesh, basis.elem, facets=facets, intorder=2)
     return skfem.BilinearForm(lambda u, v, _: u * v).assemble(surface)
 
 
-def _heat_load(
-    basis: skfem.CellBasis, facets: Int[np.ndarray, " facet"], heat_flux: PlaneFunction
-) -> Float[np.ndarray, " point"]:
+def _heat_load(basis: Any, facets: Int[np.ndarray, " facet"], heat_flux: PlaneFunction) -> Float[np.ndarray, " point"]:
     """Assemble ∫ q v over the upper face."""
+    skfem = scikit_fem()
     surface = skfem.FacetBasis(basis.mesh, basis.elem, facets=facets, intorder=4)
     places = np.asarray(surface.global_coordinates())
     flux = heat_flux(places[:2].reshape(2, -1).T).reshape(places.shape[1:])

@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from threadpoolctl import threadpool_limits
 
 from gola.data.sample import Sample
 from gola.geometry.domains import Polygon
 from gola.problems.meshing import TriangleMesh, graded_size, sample_curve, sample_outline, triangulate
-from gola.problems.problem import Problem, sample_rng
+from gola.problems.problem import Problem, one_blas_thread, sample_rng
 from gola.problems.random_shapes import StarShape
 
 # Growth of the element size per unit of distance from a hole; no angle fell below 20 degrees in 1,960 random meshes.
@@ -60,8 +59,7 @@ class MeshProblem(Problem):
 
     def generate(self, seed: int, indices: Sequence[int]) -> list[Sample]:
         """Draw and solve the samples with these indices, in float64, each on its own mesh."""
-        # The number of BLAS threads changes the order of sums, and with it the last bits.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             return [self.simulate(sample_rng(seed, index)) for index in indices]
 
     def mesh(self, holes: Sequence[StarShape]) -> TriangleMesh:

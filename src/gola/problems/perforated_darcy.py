@@ -4,12 +4,17 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
-import skfem
 from jaxtyping import Float
-from skfem.helpers import dot, grad
 
 from gola.data.sample import Channel, Sample
-from gola.problems.finite_elements import element_mesh, facets_between, node_weights, solve_positive_definite
+from gola.problems.finite_elements import (
+    element_mesh,
+    facets_between,
+    node_weights,
+    product_of_gradients,
+    scikit_fem,
+    solve_positive_definite,
+)
 from gola.problems.mesh_problem import MeshProblem, hole_distance
 from gola.problems.meshing import TriangleMesh
 from gola.problems.random_functions import PlaneFunction, draw_smooth_function
@@ -45,7 +50,7 @@ class PerforatedDarcy(MeshProblem):
         Channel(name="hole_distance"),
     )
     targets: ClassVar[tuple[Channel, ...]] = (Channel(name="pressure"),)
-    symmetries: ClassVar[str] = "-xy yx"
+    symmetries: ClassVar[tuple[str, ...]] = ("-xy", "yx")
     dim: ClassVar[int] = 2
     gap: ClassVar[float] = 0.04
 
@@ -108,13 +113,14 @@ def solve_darcy(mesh: TriangleMesh, permeability: PlaneFunction, source: PlaneFu
     The missing boundary integral over the holes is the condition of no flux. Evaluating a and f costs as
     much as factorising the matrix, so the quadrature is the cheapest that keeps the order of the elements.
     """
+    skfem = scikit_fem()
     basis = skfem.Basis(element_mesh(mesh.points, mesh.cells), skfem.ElementTriP2(), intorder=2)
     places = np.asarray(basis.global_coordinates())
 
     def at_places(function: PlaneFunction) -> Float[np.ndarray, "cell place"]:
         return function(places.reshape(2, -1).T).reshape(places.shape[1:])
 
-    stiffness = skfem.BilinearForm(lambda u, v, w: w.a * dot(grad(u), grad(v)))
+    stiffness = skfem.BilinearForm(lambda u, v, w: w.a * product_of_gradients(u, v))
     load = skfem.LinearForm(lambda v, w: w.f * v)
     matrix = stiffness.assemble(basis, a=at_places(permeability)).tocsr()
     right_side = load.assemble(basis, f=at_places(source))

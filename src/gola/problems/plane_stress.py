@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
-import skfem
 from jaxtyping import Float
 from scipy.sparse import block_array, csr_array
 
@@ -13,6 +12,7 @@ from gola.problems.finite_elements import (
     element_mesh,
     facets_between,
     node_weights,
+    scikit_fem,
     solve_positive_definite,
 )
 from gola.problems.meshing import TriangleMesh
@@ -63,6 +63,7 @@ def solve_plane_stress(
     Quadratic elements, so that the stress, which is their gradient, is still of second order. At a node it is the mean
     over the triangles around.
     """
+    skfem = scikit_fem()
     basis = skfem.Basis(element_mesh(mesh.points, mesh.cells), skfem.ElementTriP2(), intorder=2)
     matrix = _stiffness_matrix(basis, material)
     right_side = _traction_load(basis, mesh, applied_stress)
@@ -97,7 +98,7 @@ def without_rigid_motion(
     return relative - rotation * turned
 
 
-def _stiffness_matrix(basis: skfem.CellBasis, material: Material) -> csr_array:
+def _stiffness_matrix(basis: Any, material: Material) -> csr_array:
     """Assemble ∫ ε(v)ᵀ C ε(u), the components of u and v one after the other.
 
     The material is the same everywhere, so three scalar matrices make up all blocks, at a fraction of what the
@@ -105,7 +106,7 @@ def _stiffness_matrix(basis: skfem.CellBasis, material: Material) -> csr_array:
     """
 
     def products(i: int, j: int) -> csr_array:
-        return csr_array(skfem.BilinearForm(lambda u, v, _: u.grad[j] * v.grad[i]).assemble(basis))
+        return csr_array(scikit_fem().BilinearForm(lambda u, v, _: u.grad[j] * v.grad[i]).assemble(basis))
 
     xx, yy, xy = products(0, 0), products(1, 1), products(0, 1)
     (direct, cross, _), _, (_, _, shear) = material.stiffness
@@ -116,10 +117,9 @@ def _stiffness_matrix(basis: skfem.CellBasis, material: Material) -> csr_array:
     return csr_array(block_array(blocks))
 
 
-def _traction_load(
-    basis: skfem.CellBasis, mesh: TriangleMesh, applied_stress: StressField
-) -> Float[np.ndarray, " unknown"]:
+def _traction_load(basis: Any, mesh: TriangleMesh, applied_stress: StressField) -> Float[np.ndarray, " unknown"]:
     """Assemble ∫ v · σ∞ n over the outline."""
+    skfem = scikit_fem()
     outline = facets_between(basis.mesh, mesh.loops[0])
     # Applied stresses are linear at most in the problems here, and quadratic elements make the integrand cubic.
     facets = skfem.FacetBasis(basis.mesh, basis.elem, facets=outline, intorder=4)
@@ -132,10 +132,10 @@ def _traction_load(
 
 
 def _nodal_stress(
-    basis: skfem.CellBasis, components: Float[np.ndarray, "2 unknown"], material: Material
+    basis: Any, components: Float[np.ndarray, "2 unknown"], material: Material
 ) -> Float[np.ndarray, "point 3"]:
     """Average the stresses of the triangles around each node."""
-    corners = skfem.Basis(basis.mesh, basis.elem, quadrature=_CORNERS)
+    corners = scikit_fem().Basis(basis.mesh, basis.elem, quadrature=_CORNERS)
     slope_x, slope_y = (np.asarray(corners.interpolate(component).grad) for component in components)
     strains = np.stack([slope_x[0], slope_y[1], slope_x[1] + slope_y[0]])
     stresses = np.einsum("ij,jcv->icv", material.stiffness, strains)

@@ -2,12 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gola.data.sample import Channel, Sample
+from gola.extras import require
 
 
 class Problem(ABC):
@@ -26,8 +28,8 @@ class Problem(ABC):
     dim: ClassVar[int]
     chunk_size: ClassVar[int]
     """How many samples one unit of work solves together."""
-    symmetries: ClassVar[str] = ""
-    """Reflections and turns that map solutions to solutions, as ``TrainingConfig`` takes them."""
+    symmetries: ClassVar[tuple[str, ...]] = ()
+    """Reflections and rotations that map solutions to solutions, as ``TrainingConfig`` takes them."""
 
     @property
     @abstractmethod
@@ -47,3 +49,9 @@ class Problem(ABC):
 def sample_rng(seed: int, index: int) -> np.random.Generator:
     """Return the generator that draws sample ``index``, independent of every other sample's."""
     return np.random.default_rng([seed, index])
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Let BLAS use one thread for a while: their number changes the order of sums, and with it the last bits."""
+    limits = require("threadpoolctl", extra="problems", what="Solving a benchmark problem")
+    return limits.threadpool_limits(limits=1, user_api="blas")

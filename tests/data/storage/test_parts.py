@@ -79,11 +79,12 @@ def test_a_missing_folder_is_named(tmp_path, parts):
 
 
 _WRITE_PARTS = """
-import sys, time
+import signal, sys
 from pathlib import Path
 from gola.data.storage import Header, Parts
 from tests.data.ragged import INPUTS, TARGETS, ragged_sample
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have switched off
 parts = Parts(path=Path(sys.argv[1]), header=Header(inputs=INPUTS, targets=TARGETS))
 for index in range(1000):
     parts.write(index, [ragged_sample(300, seed=index)])
@@ -95,8 +96,7 @@ def test_whatever_was_finished_survives_being_killed(parts, number):
     parts = Parts(path=parts.path, header=Header(inputs=INPUTS, targets=TARGETS))
     command = [sys.executable, "-c", _WRITE_PARTS, str(parts.path)]
     with subprocess.Popen(command, cwd=os.getcwd(), stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 60
-        while not (parts.folder / "part_00005.h5").exists() and time.monotonic() < deadline:
+        while not (parts.folder / "part_00005.h5").exists() and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(number)
     done = parts.finished()

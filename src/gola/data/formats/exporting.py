@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import meshio
 import numpy as np
 from jaxtyping import Float
 
 from gola.data.sample import Channel, Sample
+from gola.extras import require
 from gola.files import replacing
 from gola.registry import WRITERS
 
@@ -56,6 +56,7 @@ def export_sample(
 
 def write_mesh(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
     """Write a mesh that ParaView opens; points without cells become single vertices."""
+    meshio = require("meshio", extra="mesh", what="Writing meshes")
     cells = np.arange(sample.num_points)[:, None] if sample.cells is None else sample.cells
     mesh = meshio.Mesh(
         np.pad(sample.points, ((0, 0), (0, 3 - sample.dim))),

@@ -6,14 +6,15 @@ import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import meshio
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
 from gola.data.formats.case import Case
 from gola.data.formats.simplices import boundary_points, cut, measures
+from gola.extras import require
 
 _Block = tuple[str, Int[np.ndarray, "_cell _vertex"]]
 _UNUSABLE = "it holds no numbers, or is known on cells whose size we cannot tell"
@@ -47,8 +48,9 @@ def read_mesh(path: Path) -> list[Case]:
     ]
 
 
-def _read(path: Path) -> meshio.Mesh:
+def _read(path: Path) -> Any:
     """Call meshio, which prints what went wrong and may exit the interpreter."""
+    meshio = require("meshio", extra="mesh", what="Reading meshes")
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), warnings.catch_warnings():
@@ -63,7 +65,7 @@ def _read(path: Path) -> meshio.Mesh:
     return mesh
 
 
-def _blocks(mesh: meshio.Mesh) -> dict[int, _Block]:
+def _blocks(mesh: Any) -> dict[int, _Block]:
     """Return the cells by their place in the file, without single vertices; none if there are polyhedra."""
     if any(block.type.startswith("polyhedron") for block in mesh.cells):
         return {}
@@ -74,13 +76,13 @@ def _blocks(mesh: meshio.Mesh) -> dict[int, _Block]:
     }
 
 
-def _filling(mesh: meshio.Mesh, blocks: dict[int, _Block]) -> dict[int, _Block]:
+def _filling(mesh: Any, blocks: dict[int, _Block]) -> dict[int, _Block]:
     """Keep the cells of the highest dimension; meshes often hold the edges of their boundary besides."""
     highest = max((mesh.cells[place].dim for place in blocks), default=0)
     return {place: block for place, block in blocks.items() if mesh.cells[place].dim == highest}
 
 
-def _used_points(mesh: meshio.Mesh, blocks: Sequence[_Block]) -> Bool[np.ndarray, " point"]:
+def _used_points(mesh: Any, blocks: Sequence[_Block]) -> Bool[np.ndarray, " point"]:
     used = np.full(len(mesh.points), not blocks)
     for _, cells in blocks:
         used[cells] = True
@@ -98,11 +100,11 @@ def _simplices(blocks: Sequence[_Block], used: Bool[np.ndarray, " point"]) -> In
     return simplices if (reached == used).all() else None
 
 
-def _point_arrays(mesh: meshio.Mesh) -> dict[str, Float[np.ndarray, "point *component"]]:
+def _point_arrays(mesh: Any) -> dict[str, Float[np.ndarray, "point *component"]]:
     return {name: _in_a_row(array) for name, array in mesh.point_data.items() if _is_numeric(array)}
 
 
-def _cell_arrays(mesh: meshio.Mesh, filling: dict[int, _Block]) -> dict[str, Float[np.ndarray, "point *component"]]:
+def _cell_arrays(mesh: Any, filling: dict[int, _Block]) -> dict[str, Float[np.ndarray, "point *component"]]:
     if not mesh.cell_data or not filling:
         return {}
     average = _averaging(np.asarray(mesh.points, dtype=np.float64), list(filling.values()))

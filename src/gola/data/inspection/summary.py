@@ -13,7 +13,7 @@ from gola.data.inspection import hazards
 from gola.data.inspection.facts import SampleFacts, gather_facts
 from gola.data.sample import Channel
 from gola.data.statistics import pooled
-from gola.graph import radius_for
+from gola.geometry.tree import radius_for
 
 # A radius graph with this many neighbours on average has hardly a point without any, and is still cheap.
 _NEIGHBOURS = 16
