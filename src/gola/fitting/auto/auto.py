@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gola.fitting.auto.choice import choose
-from gola.fitting.auto.ensemble import NetworkEnsemble, rounded
+from gola.fitting.auto.ensemble import NetworkEnsemble
 from gola.operators.cloud import Cloud
 from gola.operators.operator import FitResult, Operator, OperatorConfig
 from gola.operators.queries import Queries
@@ -185,7 +185,7 @@ class Auto(Operator):
         parts: dict[str, Tensor] = {}
         for name, operator in self.operators.items():
             assert isinstance(operator, Operator)
-            parts[name] = predict(operator, rounded(cloud) if operator.normalised else cloud).double()
+            parts[name] = predict(operator, cloud).double()
         for name, ensemble in self.ensembles.items():
             assert isinstance(ensemble, NetworkEnsemble)
             base = self.operators[ensemble.base] if ensemble.base else None

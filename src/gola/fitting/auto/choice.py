@@ -113,7 +113,12 @@ class _Trial:
         torch.manual_seed(self.task.seed)
         result = kind(config_for(self.data, name)).fit(self.task)
         assert result.held_out is not None
-        self.operators[name] = result.operator
+        if result.operator.normalised:
+            ensemble = NetworkEnsemble([result.operator], num_inputs=self.config.num_inputs)
+            ensemble.set_units(result.scaling.inputs, result.scaling.targets)
+            self.ensembles[name] = ensemble
+        else:
+            self.operators[name] = result.operator
         self.candidates.held_out[name] = dict(enumerate(result.held_out.predictions))
         self.candidates.methods[name] = result.held_out.method
         if isinstance(found := result.operator.preprocessing(), Preprocessing):
@@ -194,8 +199,9 @@ class _Trial:
     @torch.no_grad()
     def _error_on(self, sample: Sample, name: str) -> float:
         """Return the error of a fitted operator on another sample."""
-        cloud = self.scaling.cloud(sample.points, sample.inputs, torch.float64)
-        return self.candidates.error(self.operators[name](cloud).numpy(), sample)
+        operator = self.operators[name]
+        cloud = operator.prepare(self.scaling.cloud(sample.points, sample.inputs, torch.float64))
+        return self.candidates.error(operator(cloud).numpy(), sample)
 
     def _are_scalars(self, mirror: Mirror) -> bool:
         """Whether no component of a vector is seen as its reciprocal or logarithm, which does not turn."""
