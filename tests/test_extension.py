@@ -9,6 +9,7 @@ import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -169,16 +170,17 @@ def normalised(kind):
     class Normalised(kind):
         name, normalised = "normalised", True
         config_type = type("NormalisedConfig", (kind.config_type,), {})
-        presets = {"default": config_type()}
+        presets: ClassVar = {"default": config_type()}
 
         def fit(self, task):
             scaling = Scaling.fit(task.samples)
-            values = [
-                (scaling.cloud(one.points, one.inputs).values, scaling.encode(one.targets)) for one in task.samples
-            ]
             seen = [
-                replace(one, inputs=inputs.double().numpy(), targets=targets.double().numpy())
-                for one, (inputs, targets) in zip(task.samples, values, strict=True)
+                replace(
+                    sample,
+                    inputs=scaling.cloud(sample.points, sample.inputs, torch.float64).values.numpy(),
+                    targets=scaling.encode(sample.targets, torch.float64).numpy(),
+                )
+                for sample in task.samples
             ]
             result = super().fit(replace(task, samples=seen))
             predictions = [scaling.decode(torch.from_numpy(found)).numpy() for found in result.held_out.predictions]
@@ -230,7 +232,7 @@ def test_an_outside_network_is_trained_by_the_loop_of_gola():
     class Pixelwise(Network):
         name, title = "pixelwise", "network on single points"
         config_type = type("PixelwiseConfig", (OperatorConfig,), {})
-        presets = {"default": config_type()}
+        presets: ClassVar = {"default": config_type()}
 
         def __init__(self, config):
             super().__init__(config)
@@ -266,5 +268,5 @@ def test_a_name_that_is_taken_is_refused_with_advice():
 def test_an_entry_point_that_cannot_be_imported_is_named(on_path):
     install(on_path)
     (on_path / "my_package" / "metric.py").unlink()
-    with pytest.raises(ValueError, match="'bias' is offered by my_package.metric:bias, which cannot be imported"):
+    with pytest.raises(ValueError, match=r"'bias' is offered by my_package\.metric:bias, which cannot be imported"):
         METRICS["bias"]
