@@ -102,7 +102,7 @@ def test_averages_are_means_over_the_bounding_box(padding):
 def test_functions_with_one_mean_are_held_to_it():
     points, values, _ = rough_samples(20, spread=0.0)
     space = space_with(torch.cat(points), 60, penalty=0.5)
-    prior = space.mean_prior(points, values)
+    prior = MeanPrior.of(list(space.fits(points, values)))
     plain, held = (space.coefficients(points, values, means) for means in (None, prior))
     before, after = (torch.einsum("m,smc->sc", space.averages, found).std(dim=0) for found in (plain, held))
     assert after < 0.5 * before
@@ -111,7 +111,7 @@ def test_functions_with_one_mean_are_held_to_it():
 def test_functions_with_many_means_stay_as_they_are():
     points, values, means = rough_samples(20, spread=10.0)
     space = space_with(torch.cat(points), 60, penalty=0.5)
-    prior = space.mean_prior(points, values)
+    prior = MeanPrior.of(list(space.fits(points, values)))
     assert prior.variance[0].sqrt() == pytest.approx(float(means.std()), rel=0.1)
     plain, held = (space.coefficients(points, values, one) for one in (None, prior))
     torch.testing.assert_close(held, plain, rtol=0.0, atol=0.02)

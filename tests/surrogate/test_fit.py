@@ -62,7 +62,7 @@ def test_unknown_names_are_answered_with_the_known_ones(data):
         gola.fit(data, "lineal")
     with pytest.raises(ValueError, match=r"no preset of gola 'papers'; did you mean 'paper'"):
         gola.fit(data, "gola/papers")
-    with pytest.raises(ValueError, match="GOLA has no setting colour; it has dim"):
+    with pytest.raises(ValueError, match="no setting of the GOLA operator 'colour'"):
         config_for(data, "gola", colour="red")
 
 

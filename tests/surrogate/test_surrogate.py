@@ -127,7 +127,7 @@ def test_a_newer_or_incomplete_file_is_refused(surrogate, tmp_path):
     surrogate.save(path)
     about, tensors = read_tensors(path)
     write_tensors(path, tensors, {**about, "version": 99})
-    with pytest.raises(ValueError, match="format version 99 and this gola knows 1; update gola"):
+    with pytest.raises(ValueError, match="format version 99 and this gola reads 2; update gola"):
         Surrogate.load(path)
     first = next(iter(tensors))
     write_tensors(path, {name: tensor for name, tensor in tensors.items() if name != first}, about)
@@ -159,9 +159,9 @@ def test_wrong_shapes_and_values_are_refused_with_what_is_needed(surrogate, data
         surrogate.predict(points[:, :1], inputs)
     with pytest.raises(ValueError, match=r"at must have the shape \(points, 2\)"):
         surrogate.predict(points, inputs, at=[0.5, 0.5])
-    with pytest.raises(ValueError, match=r"values must have the shape \(60, 1\).* speed; got \(60, 2\)"):
+    with pytest.raises(ValueError, match=r"inputs must have the shape \(60, 1\).* speed; got \(60, 2\)"):
         surrogate.predict(points, np.hstack([inputs, inputs]))
-    with pytest.raises(ValueError, match=r"values must be finite numbers; row 3 is \[nan\]"):
+    with pytest.raises(ValueError, match=r"inputs must be finite numbers; row 3 is \[nan\]"):
         surrogate.predict(points, np.where(np.arange(60) == 3, np.nan, inputs[:, 0]))
 
 

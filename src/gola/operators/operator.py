@@ -1,5 +1,6 @@
 """The interface that every operator has, learned or closed-form, and what fitting one gives."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -52,7 +53,8 @@ class OperatorConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
-        return asdict(self)
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists, as a file gives them back
+        return plain
 
     @classmethod
     def from_dict(cls: type[ConfigType], settings: Mapping[str, Any]) -> ConfigType:
@@ -61,7 +63,10 @@ class OperatorConfig:
         for name in settings:
             if name not in known:
                 raise ValueError(unknown(f"setting of {cls.__name__}", name, known))
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()
+        }
+        return cls(**values)
 
     def _require_positive(self, *names: str) -> None:
         for name in names:
@@ -209,9 +214,9 @@ class Operator(torch.nn.Module, ABC):
 
     def _check(self, cloud: Cloud) -> None:
         if "neighbours" in self.needs and cloud.neighbourhood is None:
-            raise ValueError(f"{self.title} needs neighbours; build them with cloud.with_neighbours(radius).")
+            raise ValueError(f"The {self.title} needs neighbours; build them with cloud.with_neighbours(radius).")
         if "spectra" in self.needs and cloud.spectra is None:
-            raise ValueError(f"{self.title} needs spectra; build them with operator.prepare(cloud).")
+            raise ValueError(f"The {self.title} needs spectra; build them with operator.prepare(cloud).")
         for what, wanted, given in (
             ("coordinates", self.config.dim, cloud.dim),
             ("input channels", self.config.num_inputs, cloud.values.shape[1]),

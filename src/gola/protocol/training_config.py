@@ -59,7 +59,7 @@ class TrainingConfig:
         for name in ("weight_decay", "residual_weight"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must not be negative; got {getattr(self, name)}.")
-        if isinstance(self.symmetries, str):
+        if not isinstance(self.symmetries, tuple):
             raise ValueError(f"symmetries must be a sequence, like ('-xy', 'yx'); got {self.symmetries!r}.")
         for text in self.symmetries:
             Symmetry.parse(text)

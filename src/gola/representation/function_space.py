@@ -34,6 +34,12 @@ class MeanPrior:
     noise: Float[Tensor, " channel"]
 
     @staticmethod
+    def free(like: Float[Tensor, " channel"]) -> "MeanPrior":
+        """Assume nothing of the means."""
+        nothing = torch.zeros_like(like)
+        return MeanPrior(mean=nothing, variance=torch.full_like(nothing, torch.inf), noise=nothing)
+
+    @staticmethod
     def of(fits: Sequence["FunctionFit"]) -> "MeanPrior":
         """Learn what the means of samples have in common."""
         means = torch.stack([fit.mean for fit in fits])

@@ -6,7 +6,7 @@ from tests.operators.closed_form.examples import SMALL
 
 @pytest.fixture(autouse=True)
 def small_members(monkeypatch):
-    """Closed forms and local laws that are quick."""
+    """Closed forms and learned PDE residuals that are quick."""
     monkeypatch.setattr("gola.operators.spectral.pde_residual._NUM_STEPS", 20)
     for kind in (Linear, Kernel):
         monkeypatch.setitem(kind.presets, "default", SMALL[kind.name])

@@ -28,8 +28,8 @@ def test_channels_count_in_units_of_their_scale():
     assert one == pytest.approx(0.1**2 / 2)
 
 
-def test_a_sample_that_is_zero_has_absolute_errors():
-    assert residual_products([np.ones((4, 1))], np.zeros((4, 1)), ONE) == pytest.approx(np.array([[4.0]]))
+def test_a_sample_that_is_zero_has_root_mean_square_errors():
+    assert residual_products([np.ones((4, 1))], np.zeros((4, 1)), ONE) == pytest.approx(np.array([[1.0]]))
 
 
 def test_independent_members_are_weighed_by_their_variance():

@@ -24,10 +24,10 @@ def candidates(**held_out):
 
 def test_the_best_candidate_may_differ_between_samples():
     both = candidates(early=off_by(0.1, 0.1, 0.4, 0.4, 0.4, 0.4), late=off_by(0.3, 0.3, 0.2, 0.2, 0.2, 0.2))
-    name, errors = both.best()
+    name, errors = both.best(["early", "late"])
     assert name == "late"
     np.testing.assert_allclose(errors, [0.3, 0.3, 0.2, 0.2, 0.2, 0.2])
-    assert both.best([0, 1])[0] == "early"
+    assert both.best(["early"])[0] == "early"
     assert both.best_error([0, 1]) == pytest.approx(0.1)
 
 
@@ -42,7 +42,7 @@ def test_a_candidate_that_others_cannot_improve_is_chosen_alone():
     assert choice.weights == (1.0,)
     assert choice.error == pytest.approx(0.1)
     assert choice.candidates["poor"] == pytest.approx(0.9)
-    assert choice.why.startswith("Errors on training samples left out: good 0.1000, poor 0.9000, blended ")
+    assert choice.why.startswith("Errors on held-out training samples: good 0.1000, poor 0.9000, blended ")
     assert choice.why.endswith(". It rained.")
 
 
@@ -62,3 +62,12 @@ def test_channels_count_by_their_scale():
     found = {0: doubled[0].targets * [2.0, 1.0]}
     even = Candidates(samples=doubled, scale=np.array([1.0, 1e6]))
     assert even.mean_error(found) == pytest.approx(np.sqrt(0.5))
+
+
+def test_a_blend_of_held_out_predictions_names_how_samples_were_held_out():
+    both = candidates(high=off_by(*[0.2] * 6), low=off_by(*[0.1] * 6, seed=1))
+    both.methods.update(high="leave-one-out", low="5-fold")
+    blended = both.blended({"high": 0.25, "low": 0.75})
+    np.testing.assert_allclose(blended.predictions[2], 0.25 * both.held_out["high"][2] + 0.75 * both.held_out["low"][2])
+    assert blended.method == "5-fold and leave-one-out"
+    assert both.blended({"low": 1.0}).method == "5-fold"

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import gelu, pad
 
-from gola.operators import fno
+from gola.operators.baselines import fno
 from gola.operators.baselines.fno import Fno, FnoConfig
 from gola.operators.baselines.gridding import Lattice
 from gola.operators.cloud import Cloud

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from gola.operators import gkn
+from gola.operators.baselines import gkn
 from gola.operators.baselines.gkn import Gkn, GknConfig, GraphKernel, KernelSum, portions
 from gola.operators.cloud import Cloud
 from tests.operators.clouds import (

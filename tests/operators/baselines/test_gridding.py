@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from gola.operators import gridding
+from gola.operators.baselines import gridding
 from gola.operators.baselines.gridding import Lattice, from_lattice, lattice_of, onto_lattice
 
 

@@ -1,24 +1,31 @@
 """Small data sets with a known operator, each sample on its own scattered points."""
 
+from dataclasses import replace
+
 import torch
 
 from gola.operators import KernelConfig, LinearConfig, MeanConfig, NearestConfig, PodRbfConfig
 from gola.operators.cloud import Cloud
 from gola.registry import OPERATORS
 
+
+def without(*steps):
+    """All steps of the linear operator but some."""
+    return tuple(name for name in LinearConfig().steps if name not in steps)
+
+
 # A config of each operator that is quick.
 SMALL = {
     "mean": MeanConfig(num_modes=40),
     "nearest": NearestConfig(num_modes=40, num_input_modes=30),
-    "linear": LinearConfig(num_modes=40, num_wide_modes=30, diffusion=False),
+    "linear": LinearConfig(num_modes=40, num_wide_modes=30, steps=without("diffusion")),
     "kernel": KernelConfig(num_modes=40, num_input_modes=30),
     "pod_rbf": PodRbfConfig(num_modes=40),
 }
 
 
 def small_operator(name, **settings):
-    config = SMALL[name]
-    return OPERATORS[name](type(config)(**{**config.to_dict(), **settings}))
+    return OPERATORS[name](replace(SMALL[name], **settings))
 
 
 def scattered(functions, *, sizes, dim=2, seed=0, dtype=torch.float64):

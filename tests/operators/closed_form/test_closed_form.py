@@ -7,7 +7,7 @@ import torch
 
 from gola.operators import ClosedForm, ClosedFormConfig, Queries
 from gola.registry import OPERATORS
-from tests.operators.closed_form.examples import num_inputs_of, samples_of, small_operator, training_samples
+from tests.operators.closed_form.examples import num_inputs_of, samples_of, small_operator, training_samples, without
 
 NAMES = [name for name, operator in OPERATORS.items() if issubclass(operator, ClosedForm)]
 NUM_SAMPLES = 9
@@ -17,7 +17,7 @@ NUM_SAMPLES = 9
 def fitted(request):
     """A fitted operator, its training samples, and other samples to predict."""
     # With symmetries the linear operator fits samples without noise so closely that rounding shows.
-    plain = {"symmetries": False} if request.param == "linear" else {}
+    plain = {"steps": without("symmetries", "diffusion")} if request.param == "linear" else {}
     operator = small_operator(request.param, num_inputs=num_inputs_of(request.param), **plain)
     training = training_samples(request.param, NUM_SAMPLES)
     operator.fit_cloud(*training)
@@ -96,7 +96,9 @@ def test_an_operator_that_is_not_fitted_says_so(name):
     operator = small_operator(name, num_inputs=num_inputs_of(name))
     cloud, targets = training_samples(name, 4)
     for use in (lambda: operator(cloud), operator.leave_one_out, lambda: operator.refit(cloud, targets)):
-        with pytest.raises(ValueError, match=rf"This {operator.title} is not fitted yet; call fit\(cloud, targets\)"):
+        with pytest.raises(
+            ValueError, match=rf"This {operator.title} is not fitted yet; call fit_cloud\(cloud, targets\)"
+        ):
             use()
 
 

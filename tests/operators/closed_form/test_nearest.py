@@ -43,7 +43,7 @@ def test_the_units_of_channels_do_not_matter():
         )
 
     for one, unit in ((operator, 1.0), (other, 1e6)):
-        one.fit(*scattered([pair(*shift, unit) for shift in shifts[:6]], sizes=[60] * 6))
+        one.fit_cloud(*scattered([pair(*shift, unit) for shift in shifts[:6]], sizes=[60] * 6))
     cloud, _ = scattered([pair(*shift, 1.0) for shift in shifts[6:]], sizes=[60] * 2, seed=1)
     scaled, _ = scattered([pair(*shift, 1e6) for shift in shifts[6:]], sizes=[60] * 2, seed=1)
     torch.testing.assert_close(operator(cloud), other(scaled))

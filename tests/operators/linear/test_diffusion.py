@@ -9,7 +9,7 @@ import torch
 from gola.operators.linear.diffusion import Medium
 from gola.operators.linear.finite_elements import FiniteElements
 from gola.operators.linear.observations import Observations
-from tests.operators.closed_form.examples import relative_error, scattered, small_operator
+from tests.operators.closed_form.examples import relative_error, scattered, small_operator, without
 
 FINE = FiniteElements.on(np.ones(1), 400)
 MIDDLES = FINE.nodes[FINE.cells].mean(axis=1)[:, 0]
@@ -40,7 +40,7 @@ def steady_states(count, *, seed=0, sign=1.0, fixed_source=0.0, boundary=0.0):
 
 
 def fitted(samples, **settings):
-    own = {"num_modes": 60, "num_wide_modes": 40, "dim": 1, "symmetries": False, "diffusion": True}
+    own = {"num_modes": 60, "num_wide_modes": 40, "dim": 1, "steps": without("symmetries")}
     operator = small_operator("linear", **{**own, **settings})
     operator.fit_cloud(*samples)
     return operator
@@ -49,7 +49,7 @@ def fitted(samples, **settings):
 @pytest.mark.parametrize("fixed", [{}, {"fixed_source": 20.0, "boundary": 3.0}, {"sign": -1.0}])
 def test_four_samples_of_a_diffusion_tell_the_medium(fixed):
     samples, (cloud, targets) = steady_states(4, **fixed), steady_states(20, seed=1, **fixed)
-    plain, found = fitted(samples, diffusion=False), fitted(samples)
+    plain, found = fitted(samples, steps=without("symmetries", "diffusion")), fitted(samples)
     assert found.prior is None
     errors = [relative_error(operator(cloud), targets, cloud.sizes) for operator in (plain, found)]
     assert errors[1] < 0.3 * errors[0]

@@ -8,7 +8,7 @@ from gola.operators.linear.linear_map import GreenPrior
 from gola.operators.linear.search import choose_symmetries
 from gola.problems import make_problem
 from gola.representation.symmetry import Symmetries
-from tests.operators.closed_form.examples import relative_error, scattered, small_operator, wave_samples
+from tests.operators.closed_form.examples import relative_error, scattered, small_operator, wave_samples, without
 
 NUM_SAMPLES = 12
 
@@ -126,7 +126,7 @@ def test_symmetries_that_a_first_fit_misses_are_found_by_the_next(symmetric, mon
         rounds.append(found if rounds else Symmetries(found.elements[:2]))
         return rounds[-1]
 
-    monkeypatch.setattr(linear, "choose_symmetries", missing_some)
+    monkeypatch.setattr("gola.operators.linear.steps.choose_symmetries", missing_some)
     operator = fitted_to(turned)
     assert [len(found) for found in rounds] == [2, 4]
     assert len(operator.symmetries) == 4
@@ -140,7 +140,7 @@ def test_what_is_no_symmetry_is_not_taken_for_one():
 
 
 def test_symmetries_pay(symmetric):
-    plain = fitted_to(turned, symmetries=False)
+    plain = fitted_to(turned, steps=without("symmetries", "diffusion"))
     assert len(plain.symmetries) == 1
     cloud, targets = scaled_samples(turned, 10, seed=1)
     error = relative_error(symmetric(cloud), targets, cloud.sizes)
@@ -154,13 +154,6 @@ def test_symmetries_are_saved_with_the_state(symmetric):
     other.load_state_dict(symmetric.state_dict())
     assert other.symmetries == symmetric.symmetries
     assert other.prior == symmetric.prior
-
-
-def test_an_operator_saved_before_there_were_symmetries_has_none(symmetric):
-    other = Linear(symmetric.config)
-    other.load_state_dict(symmetric.state_dict())
-    del other.choice["symmetries"]
-    assert len(other.symmetries) == 1
 
 
 def test_the_window_has_one_width_along_axes_that_are_swapped(symmetric):

@@ -9,7 +9,7 @@ from gola.operators.closed_form.input_features import InputFeatures
 from gola.operators.linear.linear_map import LinearMap
 from gola.operators.linear.reciprocity import Reciprocity, integrals
 from gola.representation.function_space import FunctionSpace
-from tests.operators.closed_form.examples import relative_error, scattered, small_operator
+from tests.operators.closed_form.examples import relative_error, scattered, small_operator, without
 
 
 def space(dim, padding, num_modes):
@@ -56,14 +56,14 @@ def wind(points, places):
 
 
 def fitted(kernel, **settings):
-    own = {"num_modes": 40, "num_wide_modes": 30, "dim": 1, "symmetries": False}
-    operator = small_operator("linear", **own, **settings)
+    own = {"num_modes": 40, "num_wide_modes": 30, "dim": 1, "steps": without("symmetries", "diffusion")}
+    operator = small_operator("linear", **{**own, **settings})
     operator.fit_cloud(*answered(kernel, 6))
     return operator
 
 
 def test_reciprocity_pays_where_source_and_observer_may_change_places():
-    plain, informed = fitted(string, reciprocity=False), fitted(string)
+    plain, informed = fitted(string, steps=without("symmetries", "reciprocity", "diffusion")), fitted(string)
     assert plain.choice["reciprocity"] is None
     assert informed.choice["reciprocity"] is not None
     cloud, targets = answered(string, 20, seed=1)
@@ -107,10 +107,10 @@ def test_a_symmetric_map_has_no_asymmetry(pairs):
     assert pairs[0].asymmetry < 1e-12
 
 
-def test_integrals_of_informed_solutions_are_those_told(pairs, monkeypatch):
+def test_integrals_of_informed_solutions_are_those_known(pairs, monkeypatch):
     found, solutions = pairs
     monkeypatch.setattr(Reciprocity, "_disagreement", lambda _: 1e-12)
-    informed = found.informed(some_map(solutions), 1.0)
+    informed = found.conditioned(some_map(solutions), 1.0)
     predicted = informed(found.features[:, None]).flatten(1)
     centred = found.tested - found.tested.mean(dim=0)
     expected = centred @ (found.solutions - found.solutions.mean(dim=0)).T
@@ -121,10 +121,10 @@ def test_a_sample_held_out_has_no_say_in_its_prediction(pairs, monkeypatch):
     found, solutions = pairs
     monkeypatch.setattr(Reciprocity, "_disagreement", lambda _: 0.1)
     plain = some_map(solutions)
-    changed = replace(found, solutions=found.solutions.clone(), told=found.told.clone())
+    changed = replace(found, solutions=found.solutions.clone(), known=found.known.clone())
     changed.solutions[2] += 1.0
-    changed.told[2] -= 1.0
-    before, after = (one.informed(plain, 1.0).held_out for one in (found, changed))
+    changed.known[2] -= 1.0
+    before, after = (one.conditioned(plain, 1.0).held_out for one in (found, changed))
     torch.testing.assert_close(before[2], after[2])
     assert not torch.allclose(before[0], after[0])
 
@@ -139,6 +139,6 @@ def test_channels_that_do_not_match_tell_nothing():
 def test_pairs_that_agree_perfectly_and_maps_without_error_are_no_trouble(pairs):
     found, solutions = pairs
     perfect = replace(some_map(solutions), held_out=solutions)
-    informed = found.informed(perfect, 1.0)
+    informed = found.conditioned(perfect, 1.0)
     torch.testing.assert_close(informed.weights, perfect.weights)
     torch.testing.assert_close(informed.held_out, solutions)

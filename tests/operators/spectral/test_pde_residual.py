@@ -9,22 +9,22 @@ from gola.fitting.training import train
 from gola.operators import Spectral, SpectralConfig
 from gola.operators.cloud import Cloud
 from gola.operators.scaling import Scaling
-from gola.operators.spectral.pde_residual import LawLesson, LocalLaw, Slopes
+from gola.operators.spectral.pde_residual import InverseMap, ResidualRegulariser, Slopes
 from gola.operators.spectral.projection import with_spectra
 from gola.operators.spectral.unlabelled_inputs import mirror_images, mixtures, other_inputs
 from gola.protocol import Session, TrainingConfig
-from tests.fits import small_data
+from tests.fits import small_data, task_of
 
 SMALL = SpectralConfig(num_modes=3, width=8, num_blocks=1)
 
 
 @pytest.fixture(autouse=True)
-def short_lessons(monkeypatch):
+def short_training_runs(monkeypatch):
     monkeypatch.setattr("gola.operators.spectral.pde_residual._NUM_STEPS", 300)
 
 
 def labelled(seed, num_points=200):
-    """A solution u that is a plane wave, and the input f = 2 u_x + x u, which a law of first order ties to it."""
+    """A solution u that is a plane wave, and the input f = 2 u_x + x u: a differential equation of first order."""
     rng = np.random.default_rng(seed)
     points = torch.from_numpy(rng.random((num_points, 2))).float()
     rate, phase = rng.uniform(1.0, 3.0), rng.uniform(0.0, math.pi)
@@ -53,32 +53,32 @@ def test_slopes_of_a_smooth_function_are_its_derivatives():
     assert (found - expected).abs().mean() < 0.01
 
 
-def test_a_law_is_learned_that_other_samples_obey_and_wrong_solutions_violate():
-    law = LocalLaw.learned([(prepared(cloud), u) for cloud, u in map(labelled, range(12))], seed=0)
+def test_the_residual_is_small_for_other_samples_and_large_for_wrong_solutions():
+    inverse = InverseMap.learned([(prepared(cloud), u) for cloud, u in map(labelled, range(12))], seed=0)
     cloud, solution = labelled(seed=100)
     slopes = Slopes.on(prepared(cloud))
     size = cloud.values.square().mean().sqrt()
-    assert law.violation(solution, cloud, slopes) < 0.2 * size
-    assert law.violation(-solution, cloud, slopes) > 0.5 * size
+    assert inverse.residual(solution, cloud, slopes) < 0.2 * size
+    assert inverse.residual(-solution, cloud, slopes) > 0.5 * size
 
 
-def test_a_violation_has_a_gradient_in_the_prediction_and_none_in_the_law():
+def test_the_residual_has_a_gradient_in_the_prediction_and_none_in_what_was_learned():
     samples = [(prepared(cloud), u) for cloud, u in map(labelled, range(3))]
-    lesson = LawLesson.prepared(samples, Spectral(replace(SMALL, num_modes=6)), weight=0.5, seed=0)
-    rows = lesson.drawn(2, 0, 1)
-    guesses = [lesson.clouds[row].points[:, :1].clone().requires_grad_() for row in rows]
-    lesson.penalties(guesses, rows).sum().backward()
+    regulariser = ResidualRegulariser.prepared(samples, Spectral(replace(SMALL, num_modes=6)), weight=0.5, seed=0)
+    rows = regulariser.drawn(2, 0, 1)
+    guesses = [regulariser.clouds[row].points[:, :1].clone().requires_grad_() for row in rows]
+    regulariser.penalties(guesses, rows).sum().backward()
     assert all(guess.grad is not None and guess.grad.abs().max() > 0 for guess in guesses)
-    assert all(parameter.grad is None for parameter in lesson.law.parameters())
+    assert all(parameter.grad is None for parameter in regulariser.inverse.parameters())
 
 
 def test_penalties_are_weighted_and_draws_repeat():
     samples = [(prepared(cloud), u) for cloud, u in map(labelled, range(3))]
-    lesson = LawLesson.prepared(samples, Spectral(replace(SMALL, num_modes=6)), weight=0.5, seed=0)
-    guess = [torch.zeros(lesson.clouds[0].num_points, 1)]
-    heavier = replace(lesson, weight=1.5)
-    assert heavier.penalties(guess, [0]).item() == pytest.approx(3 * lesson.penalties(guess, [0]).item())
-    assert lesson.drawn(5, 1, 2) == lesson.drawn(5, 1, 2) != lesson.drawn(5, 1, 3)
+    regulariser = ResidualRegulariser.prepared(samples, Spectral(replace(SMALL, num_modes=6)), weight=0.5, seed=0)
+    guess = [torch.zeros(regulariser.clouds[0].num_points, 1)]
+    heavier = replace(regulariser, weight=1.5)
+    assert heavier.penalties(guess, [0]).item() == pytest.approx(3 * regulariser.penalties(guess, [0]).item())
+    assert regulariser.drawn(5, 1, 2) == regulariser.drawn(5, 1, 2) != regulariser.drawn(5, 1, 3)
 
 
 def test_mirror_images_of_a_square_are_the_seven_others_with_the_same_values():
@@ -126,14 +126,14 @@ def test_inputs_on_different_domains_cannot_be_mixed():
         mixtures([prepared(small), prepared(large)], count=2, seed=0)
 
 
-def test_a_training_with_a_law_resumes_exactly(tmp_path):
+def test_training_with_a_residual_resumes_exactly(tmp_path):
     samples = list(small_data(num_samples=4, num_points=60))
-    config = TrainingConfig(num_epochs=3, batch_size=2, law=0.1)
+    config = TrainingConfig(num_epochs=3, batch_size=2, residual_weight=0.1)
 
     def weights(session):
         torch.manual_seed(0)
         operator = Spectral(SMALL)
-        train(operator, samples, Scaling.fit(samples), config, session=session)
+        train(operator, task_of(samples, training=config, session=session), Scaling.fit(samples))
         return operator.state_dict()
 
     def die(progress):
@@ -149,19 +149,20 @@ def test_a_training_with_a_law_resumes_exactly(tmp_path):
 def test_there_are_fewer_other_inputs_where_they_are_large(monkeypatch):
     samples = [(prepared(cloud), u) for cloud, u in map(labelled, range(3))]
     operator = Spectral(SMALL)
-    assert len(LawLesson.prepared(samples, operator, weight=1.0, seed=0).clouds) == 21
+    assert len(ResidualRegulariser.prepared(samples, operator, weight=1.0, seed=0).clouds) == 21
     monkeypatch.setattr("gola.operators.spectral.pde_residual._MOST_NUMBERS", 10 * Slopes.on(samples[0][0]).num_numbers)
-    assert len(LawLesson.prepared(samples, operator, weight=1.0, seed=0).clouds) == 10
+    assert len(ResidualRegulariser.prepared(samples, operator, weight=1.0, seed=0).clouds) == 10
 
 
-def test_a_law_changes_what_is_learned_and_not_how_errors_are_counted():
+def test_a_residual_changes_what_is_learned_and_not_how_errors_are_counted():
     samples = list(small_data(num_samples=4, num_points=60))
 
-    def first_error(law):
+    def first_error(weight):
         torch.manual_seed(0)
-        config = TrainingConfig(num_epochs=2, batch_size=4, law=law)
-        return [epoch.training_error for epoch in train(Spectral(SMALL), samples, Scaling.fit(samples), config)]
+        config = TrainingConfig(num_epochs=2, batch_size=4, residual_weight=weight)
+        history = train(Spectral(SMALL), task_of(samples, training=config), Scaling.fit(samples))
+        return [epoch.training_error for epoch in history]
 
-    without, with_law = first_error(0.0), first_error(1.0)
-    assert with_law[0] == pytest.approx(without[0], rel=1e-5)
-    assert with_law[1] != pytest.approx(without[1], rel=1e-5)
+    without, with_residual = first_error(0.0), first_error(1.0)
+    assert with_residual[0] == pytest.approx(without[0], rel=1e-5)
+    assert with_residual[1] != pytest.approx(without[1], rel=1e-5)

@@ -44,7 +44,7 @@ def test_it_works_in_every_dimension(dim):
 
 def test_with_neighbours_it_needs_them():
     operator, cloud = prepared(replace(SMALL, local=True, radius=0.3), 30)
-    with pytest.raises(ValueError, match=r"needs neighbours with local=True; build them with operator\.prepare"):
+    with pytest.raises(ValueError, match=r"needs neighbours with local=True; build them with prepare"):
         operator(replace(cloud, neighbourhood=None))
 
 

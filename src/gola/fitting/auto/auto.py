@@ -48,7 +48,7 @@ class AutoConfig(OperatorConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._require_positive("num_networks", "num_steps")
-        if isinstance(self.members, str) or not self.members:
+        if not isinstance(self.members, tuple) or not self.members:
             raise ValueError(f"members must be names of operators, like ('linear', 'kernel'); got {self.members!r}.")
         if self.num_networks < 2:
             raise ValueError(f"num_networks must be at least 2, to hold samples out; got {self.num_networks}.")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 from jaxtyping import Float
 
 from gola.data.sample import Sample
@@ -78,7 +79,7 @@ class Candidates:
     def blended(self, weights: Mapping[str, float]) -> HeldOut:
         """Return the weighted sum of the held-out predictions of some candidates."""
         predictions = [
-            sum(weight * self.held_out[name][row] for name, weight in weights.items())
+            np.sum([weight * self.held_out[name][row] for name, weight in weights.items()], axis=0)
             for row in range(len(self.samples))
         ]
         return HeldOut(predictions=predictions, method=" and ".join(sorted({self.methods[name] for name in weights})))

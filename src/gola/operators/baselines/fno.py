@@ -128,7 +128,7 @@ class Fno(Network):
     """
 
     name: ClassVar[str] = "fno"
-    title: ClassVar[str] = "FNO"
+    title: ClassVar[str] = "Fourier neural operator"
     config_type: ClassVar[type[OperatorConfig]] = FnoConfig
     presets: ClassVar[dict[str, FnoConfig]] = PRESETS
 

@@ -82,7 +82,7 @@ class Gcn(Network):
     """
 
     name: ClassVar[str] = "gcn"
-    title: ClassVar[str] = "GCN"
+    title: ClassVar[str] = "graph convolutional network"
     needs: tuple[Structure, ...] = ("neighbours",)
     config_type: ClassVar[type[OperatorConfig]] = GcnConfig
     presets: ClassVar[dict[str, GcnConfig]] = PRESETS

@@ -232,7 +232,7 @@ class Gkn(Network):
     """
 
     name: ClassVar[str] = "gkn"
-    title: ClassVar[str] = "GKN"
+    title: ClassVar[str] = "graph kernel network"
     needs: tuple[Structure, ...] = ("neighbours",)
     config_type: ClassVar[type[OperatorConfig]] = GknConfig
     presets: ClassVar[dict[str, GknConfig]] = PRESETS

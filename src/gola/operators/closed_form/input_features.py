@@ -1,8 +1,8 @@
 """Input functions as vectors that can be compared, whatever points they are known at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Optional, final
+from dataclasses import dataclass
+from typing import final
 
 import torch
 from jaxtyping import Bool, Float
@@ -53,8 +53,7 @@ class InputFeatures(Fitted):
         space: FunctionSpace, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
     ) -> tuple["InputFeatures", Float[Tensor, "sample channel mode"]]:
         """Fit inputs as periodic where they look it and with what is known of their means; return the features too."""
-        plain = FittedInputs.of(space, points, values)
-        found = (plain.repeated() or plain).with_common_mean()
+        found = FittedInputs.periodic(space, points, values)
         return found.inputs, found.features
 
     def of(
@@ -118,32 +117,49 @@ class FittedInputs:
         copies = inputs._with_copies(points, values)
         inputs.space = with_chosen_penalties(space, *copies)
         fits = list(inputs.space.fits(*copies))
-        nothing = torch.zeros_like(fits[0].mean)
-        inputs.mean, inputs.mean_variance, inputs.noise = nothing, torch.full_like(nothing, torch.inf), nothing
-        coefficients = torch.stack([fit.coefficients for fit in fits])
-        return _with_units(FittedInputs(inputs=inputs, features=coefficients, points=points, values=values, fits=fits))
+        return _with_means(
+            inputs, MeanPrior.of([fits[row] for row in spread(len(fits), at_most=_SAMPLES)]), points, values, fits
+        )
 
-    def with_common_mean(self) -> "FittedInputs":
-        """Return the inputs fitted with what the samples show of their means over the box."""
-        prior = MeanPrior.of([self.fits[row] for row in spread(len(self.fits), at_most=_SAMPLES)])
+    @staticmethod
+    def periodic(
+        space: FunctionSpace, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+    ) -> "FittedInputs":
+        """Fit inputs as periodic along the axes where they look it, and plainly along the others."""
+        plain = FittedInputs.of(space, points, values)
+        axes = repeating_axes(plain.inputs.space, points, values)
+        return FittedInputs.of(space, points, values, axes) if axes else plain
+
+    @property
+    def is_periodic(self) -> bool:
+        """Whether the inputs are fitted as periodic along any axis."""
+        return bool(self.inputs.repeats.any())
+
+    def with_free_mean(self) -> "FittedInputs":
+        """Return the inputs fitted without what the samples have in common in their means."""
         inputs = InputFeatures()
         inputs.space, inputs.repeats = self.inputs.space, self.inputs.repeats
-        inputs.mean, inputs.mean_variance, inputs.noise = prior.mean, prior.variance, prior.noise
-        coefficients = torch.stack([fit.with_mean(prior) for fit in self.fits])
-        return _with_units(replace(self, inputs=inputs, features=coefficients))
+        return _with_means(inputs, MeanPrior.free(self.fits[0].mean), self.points, self.values, self.fits)
 
-    def repeated(self) -> Optional["FittedInputs"]:
-        """Return the inputs fitted as periodic along the axes where they look it, or None if there are none."""
-        axes = repeating_axes(self.inputs.space, self.points, self.values)
-        if not axes:
-            return None
-        found = FittedInputs.of(self.inputs.space, self.points, self.values, axes)
-        return found.with_common_mean() if bool(self.inputs.mean_variance.isfinite().all()) else found
+    def with_free_ends(self) -> "FittedInputs":
+        """Return the inputs fitted as if they did not repeat."""
+        if not self.is_periodic:
+            return self
+        found = FittedInputs.of(self.inputs.space, self.points, self.values)
+        return found if bool(self.inputs.mean_variance.isfinite().all()) else found.with_free_mean()
 
 
-def _with_units(fitted: FittedInputs) -> FittedInputs:
-    """Bring coefficients, (sample, mode, channel), to units of their spread over the samples."""
-    coefficients = fitted.features
+def _with_means(
+    inputs: InputFeatures,
+    prior: MeanPrior,
+    points: Sequence[Float[Tensor, "_ dim"]],
+    values: Sequence[Float[Tensor, "_ channel"]],
+    fits: Sequence[FunctionFit],
+) -> FittedInputs:
+    """Fit the functions with what is known of their means, and bring them to units of their spread over the samples."""
+    inputs.mean, inputs.mean_variance, inputs.noise = prior.mean, prior.variance, prior.noise
+    coefficients = torch.stack([fit.with_mean(prior) for fit in fits])
     scales = (coefficients - coefficients.mean(dim=0)).square().sum(dim=1).mean(dim=0).sqrt()
-    fitted.inputs.scales = torch.where(scales > 0.0, scales, 1.0)
-    return replace(fitted, features=(coefficients / fitted.inputs.scales).mT)
+    inputs.scales = torch.where(scales > 0.0, scales, 1.0)
+    features = (coefficients / inputs.scales).mT
+    return FittedInputs(inputs=inputs, features=features, points=points, values=values, fits=fits)

@@ -74,7 +74,7 @@ class PodRbf(ClosedForm):
     """
 
     name: ClassVar[str] = "pod_rbf"
-    title: ClassVar[str] = "POD with radial basis functions"
+    title: ClassVar[str] = "POD operator"
     needs: tuple[Structure, ...] = ("parameters",)
     config_type: ClassVar[type[OperatorConfig]] = PodRbfConfig
     presets: ClassVar[dict[str, PodRbfConfig]] = {"default": PodRbfConfig()}
@@ -142,8 +142,8 @@ class PodRbf(ClosedForm):
             if varies.any():
                 channel = int(varies.int().argmax())
                 raise ValueError(
-                    f"{self.title} needs inputs that are parameters, constant within each sample; channel {channel} of"
-                    f" sample {number} goes from {lowest[channel]:.4g} to {highest[channel]:.4g}. For inputs that are"
+                    f"The {self.title} needs inputs that are parameters, constant within each sample; channel {channel}"
+                    f" of sample {number} goes from {lowest[channel]:.4g} to {highest[channel]:.4g}. For inputs that are"
                     " functions use the linear or the kernel operator."
                 )
         return torch.stack([sample.mean(dim=0) for sample in values])

@@ -114,7 +114,7 @@ class Gola(Network):
     """
 
     name: ClassVar[str] = "gola"
-    title: ClassVar[str] = "GOLA"
+    title: ClassVar[str] = "GOLA operator"
     needs: tuple[Structure, ...] = ("neighbours",)
     config_type: ClassVar[type[OperatorConfig]] = GolaConfig
     presets: ClassVar[dict[str, GolaConfig]] = PRESETS

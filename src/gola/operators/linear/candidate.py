@@ -73,6 +73,11 @@ class LinearTask:
         prior = choose_green_prior(near.inputs.space, near.features, self._probes(symmetries), symmetries)
         return self._fitted(near, wide, prior, symmetries, is_wide=False)
 
+    def refitted(self, candidate: Candidate, near: FittedInputs, wide: FittedInputs) -> Candidate:
+        """Fit under the prior of a candidate to inputs that are seen otherwise."""
+        assert candidate.prior is not None
+        return self._fitted(near, wide, candidate.prior, candidate.symmetries, is_wide=candidate.is_wide)
+
     def _fitted(
         self, near: FittedInputs, wide: FittedInputs, prior: Prior, symmetries: Symmetries, *, is_wide: bool
     ) -> Candidate:

@@ -33,7 +33,7 @@ class LinearConfig(ClosedFormConfig):
         wide_padding: Size of the box in which inputs are continued beyond the domain, in units of the bounding box.
         num_wide_modes: The largest number of functions that inputs are expressed in there.
         steps: Names of the steps that refine the map, each kept only where it pays on held-out samples:
-            ``mean``, ``periodicity``, ``green``, ``symmetries``, ``reciprocity``, ``diffusion``.
+            ``green``, ``mean``, ``periodicity``, ``symmetries``, ``reciprocity``, ``diffusion``.
     """
 
     wide_padding: float = 3.0
@@ -106,7 +106,7 @@ class Linear(ClosedForm):
         config = self.config
         task = LinearTask(samples=samples, outputs=self.solutions, solutions=solutions)
         near, wide = (
-            FittedInputs.of(self.space_for(samples, num_modes, padding), samples.points, samples.inputs)
+            FittedInputs.periodic(self.space_for(samples, num_modes, padding), samples.points, samples.inputs)
             for num_modes, padding in (
                 (config.num_modes, config.padding),
                 (config.num_wide_modes, config.wide_padding),

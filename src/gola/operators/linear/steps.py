@@ -40,30 +40,6 @@ def refined(candidate: Candidate, steps: Sequence[Step], task: LinearTask) -> Ca
 
 
 @final
-class CommonMean:
-    """Inputs whose means scatter little over the samples are fitted with what is known of their means."""
-
-    name = "mean"
-
-    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
-        """Propose a map of inputs that are fitted with a prior on their mean."""
-        yield task.spectral(best.near.with_common_mean(), best.wide.with_common_mean(), best.symmetries)
-
-
-@final
-class Periodicity:
-    """Inputs that repeat along an axis are continued beyond the box by their own values."""
-
-    name = "periodicity"
-
-    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
-        """Propose a map of inputs that are fitted as periodic, where they look it."""
-        near, wide = best.near.repeated(), best.wide.repeated()
-        if near or wide:
-            yield task.spectral(near or best.near, wide or best.wide, best.symmetries)
-
-
-@final
 class GreensFunction:
     """Green's function is smooth, and larger near the point of the solution: see :mod:`.green`."""
 
@@ -72,6 +48,32 @@ class GreensFunction:
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose a map under a prior on Green's function."""
         yield task.green(best.near, best.wide, best.symmetries)
+
+
+@final
+class FreeMean:
+    """Inputs are fitted with what the samples have in common in their means, unless it is clearly better without.
+
+    The other steps need the better fit to show what they are worth, so this one looks whether to do without it.
+    """
+
+    name = "mean"
+
+    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
+        """Propose a map of inputs whose means are fitted freely."""
+        yield task.refitted(best, best.near.with_free_mean(), best.wide.with_free_mean())
+
+
+@final
+class FreeEnds:
+    """Inputs that repeat along an axis are continued by their own values, unless it is clearly better without."""
+
+    name = "periodicity"
+
+    def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
+        """Propose a map of inputs that are fitted as if they did not repeat, where they seem to."""
+        if best.near.is_periodic or best.wide.is_periodic:
+            yield task.refitted(best, best.near.with_free_ends(), best.wide.with_free_ends())
 
 
 @final
@@ -142,9 +144,9 @@ class Medium:
 
 
 STEPS: tuple[Step, ...] = (
-    CommonMean(),
-    Periodicity(),
     GreensFunction(),
+    FreeMean(),
+    FreeEnds(),
     Augmentation(),
     SelfAdjointness(),
     Medium(),

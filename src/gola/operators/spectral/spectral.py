@@ -82,7 +82,7 @@ class Spectral(Network):
     """
 
     name: ClassVar[str] = "spectral"
-    title: ClassVar[str] = "The spectral operator"
+    title: ClassVar[str] = "spectral operator"
     needs: tuple[Structure, ...] = ("spectra",)
     config_type: ClassVar[type[OperatorConfig]] = SpectralConfig
     presets: ClassVar[dict[str, SpectralConfig]] = PRESETS
@@ -137,7 +137,7 @@ class Spectral(Network):
     def _check(self, cloud: Cloud) -> None:
         super()._check(cloud)
         if self.settings.local and cloud.neighbourhood is None:
-            raise ValueError(f"{self.title} needs neighbours with local=True; build them with operator.prepare(cloud).")
+            raise ValueError(f"The {self.title} needs neighbours with local=True; build them with prepare(cloud).")
 
 
 def _local_mixing(config: SpectralConfig) -> LocalMixing | None:
