@@ -11,17 +11,20 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python)?\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
 def run_python(code, folder):
-    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, timeout=300, env=quiet())
+    # A file, as readers save it: processes that a script starts import it again.
+    (folder / "script.py").write_text(code)
+    subprocess.run([sys.executable, "script.py"], cwd=folder, check=True, env=quiet())
 
 
 def run_commands(lines, folder):
     for line in lines.strip().splitlines():
         command, *options = shlex.split(line, comments=True)
         assert command == "gola", line
-        subprocess.run([sys.executable, "-m", "gola", *options], cwd=folder, check=True, timeout=300, env=quiet())
+        subprocess.run([sys.executable, "-m", "gola", *options], cwd=folder, check=True, env=quiet())
 
 
 def quiet():
@@ -45,9 +48,53 @@ def test_the_tutorial_runs_from_the_first_line_to_the_last(tmp_path, capfd):
         assert (tmp_path / made).stat().st_size > 1000
 
 
-def test_the_python_of_the_readme_runs(tmp_path, capfd):
-    code = [code for language, code in blocks("README.md") if language]
-    assert code
-    for block in code:
-        run_python(block, tmp_path)
-    assert "area 0.9600" in capfd.readouterr().out
+def test_the_five_lines_run_when_saved_as_a_file(tmp_path, capfd):
+    ((_, code),) = [block for block in blocks("README.md") if block[0]]
+    run_python(code, tmp_path)
+    error = float(re.search(r"relative L2 error on test samples: ([\d.]+)%", capfd.readouterr().out).group(1))
+    assert error < 1.5
+    assert (tmp_path / "darcy.gola").stat().st_size > 1000
+
+
+def test_home_page_and_readme_show_the_same_five_lines():
+    readme, home = ([code for language, code in blocks(page) if language] for page in ("README.md", "docs/index.md"))
+    assert readme == home
+
+
+@pytest.mark.parametrize(
+    ("page", "told"),
+    [
+        ("docs/reference/operators.md", r"torch.Size\(\[1000, 1\]\) torch.Size\(\[50, 1\]\)"),
+        ("docs/reference/geometry.md", "area 0.9600"),
+    ],
+)
+def test_the_python_of_the_reference_runs(page, told, tmp_path, capfd):
+    for language, code in blocks(page):
+        assert language
+        run_python(code, tmp_path)
+    assert re.search(told, capfd.readouterr().out)
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().split()) <= 700
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_files_that_the_first_pages_link_to_exist(page):
+    links = LINK.findall((ROOT / page).read_text())
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "decisions").glob("*.md")), ids=lambda page: page.stem)
+def test_a_decision_record_is_half_a_page(page):
+    text = page.read_text()
+    assert len(text.splitlines()) <= 40
+    for part in ("**Context.**", "**Decision.**", "**Consequences.**"):
+        assert part in text
+
+
+def test_every_page_of_the_site_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text()
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
+    assert [page for page in pages if page not in navigation] == []
