@@ -1,24 +1,21 @@
-"""How a training is run: this decides how fast it is and whom it tells and, up to rounding, not what comes out."""
+"""How a training run is carried out: this decides its speed and its reports and, up to rounding, not its result."""
 
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 
 from gola.protocol.progress import Progress
-
-if TYPE_CHECKING:
-    from lightning.fabric import Fabric
 
 Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
 
 
 @runtime_checkable
 class Logger(Protocol):
-    """What Lightning's loggers offer."""
+    """What a logger has to offer; Lightning's loggers do."""
 
     def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
         """Record numbers."""
@@ -26,20 +23,20 @@ class Logger(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """Devices, checkpoints and onlookers of a training.
+    """Devices, checkpoints, loggers and callbacks of a training run.
 
     Attributes:
-        folder: Where to keep the state of the training every few seconds; nowhere by default. The last state stays
+        folder: Where to save the state of the training run every few seconds; nowhere by default. The last state stays
             there, so that nothing is lost before the result is saved; :func:`discard_checkpoint` removes it.
-        resume: Whether to go on from the state in the folder, if there is one.
+        resume: Whether to continue from the state in the folder, if there is one.
         checkpoint_seconds: Time between two states.
         accelerator: ``"cpu"`` or ``"cuda"``; None for CUDA where there is any.
         devices: Processes per machine, each with a device of its own; they share the samples of every batch.
         num_nodes: Machines.
         precision: Of the arithmetic; None for ``"bf16-mixed"`` where the device is made for it, else ``"32-true"``.
-        loggers: Lightning loggers, told of every epoch.
+        loggers: Lightning's, or anything with their ``log_metrics``; called after every epoch.
         on_progress: Called after every step, in the first process.
-        stop: Asked after every step, in every process. If any says yes, the state is kept, and all end with a
+        stop: Asked after every step, in every process. If any says yes, the state is saved, and all end with a
             ``KeyboardInterrupt``.
     """
 
@@ -67,7 +64,7 @@ class Session:
 
     @property
     def is_first_process(self) -> bool:
-        """Whether this process, of those that train together, is the one that writes files and talks to people."""
+        """Whether this process, of those that train together, is the one that writes files and reports."""
         if self.devices * self.num_nodes == 1:
             return True
         # torchrun numbers all processes, Lightning those of each machine, SLURM again all.
@@ -76,27 +73,3 @@ class Session:
         if "LOCAL_RANK" in os.environ or "NODE_RANK" in os.environ:
             return os.environ.get("LOCAL_RANK", "0") == "0" and os.environ.get("NODE_RANK", "0") == "0"
         return os.environ.get("SLURM_PROCID", "0") == "0"
-
-    def launch(self) -> "Fabric":
-        """Start the processes, and return what connects them; in each of them this returns once."""
-        from lightning.fabric import Fabric  # takes seconds to import, and those who only predict don't need it
-        from lightning.fabric.plugins.environments.lightning import LightningEnvironment
-        from lightning.fabric.utilities.exceptions import MisconfigurationException
-
-        accelerator = self.accelerator or ("cuda" if torch.cuda.is_available() else "cpu")
-        fast = accelerator == "cuda" and torch.cuda.is_bf16_supported()
-        alone = self.devices * self.num_nodes == 1
-        try:
-            fabric = Fabric(
-                accelerator=accelerator,
-                devices=self.devices,
-                num_nodes=self.num_nodes,
-                strategy="auto" if alone else "ddp",
-                precision=self.precision or ("bf16-mixed" if fast else "32-true"),
-                # A process that trains alone may be one of many in a job of SLURM, which is not its business.
-                plugins=[LightningEnvironment()] if alone else None,
-            )
-        except (RuntimeError, MisconfigurationException) as error:
-            raise ValueError(f"Cannot train on {self.devices} devices of {self.num_nodes} machines: {error}") from error
-        fabric.launch()
-        return fabric

@@ -29,7 +29,7 @@ def test_it_is_due_after_its_time(tmp_path):
 
 def test_the_state_of_another_training_is_refused_with_what_differs(tmp_path):
     Checkpoints(folder=tmp_path, settings={"seed": 0, "width": 8}).save({})
-    with pytest.raises(ValueError, match=r"a training with seed 0 \(now 1\); resume with the same settings"):
+    with pytest.raises(ValueError, match=r"a training run with seed 0 \(now 1\); resume with the same settings"):
         Checkpoints(folder=tmp_path, settings={"seed": 1, "width": 8}).load()
 
 
@@ -38,7 +38,7 @@ def test_a_damaged_file_is_named(tmp_path):
     checkpoints.save({"weights": torch.zeros(1000)})
     file = tmp_path / "checkpoint.pt"
     file.write_bytes(file.read_bytes()[:1000])
-    with pytest.raises(ValueError, match=r"checkpoint.pt is damaged .*; delete it to start anew"):
+    with pytest.raises(ValueError, match=r"checkpoint.pt is damaged .*; delete it to start again"):
         checkpoints.load()
 
 

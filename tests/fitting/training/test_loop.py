@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from gola.data.sample import Channel
 from gola.fitting.training import train
 from gola.fitting.training.samples import Objective, PreparedSamples
 from gola.operators import Gola, GolaConfig
 from gola.operators.scaling import Scaling
-from gola.protocol import Session, TrainingConfig
+from gola.protocol import FitTask, Session, TrainingConfig
 from tests.fits import small_data
 
 CONFIG = GolaConfig(width=8, num_modes=8, num_blocks=1, num_heads=1, radius=0.3)
@@ -27,7 +28,15 @@ def samples():
 def trained(samples, config, seed=0, session=None):
     torch.manual_seed(seed)
     operator = Gola(CONFIG)
-    history = train(operator, samples, Scaling.fit(samples), config, seed=seed, session=session)
+    task = FitTask(
+        samples=samples,
+        inputs=(Channel(name="speed"),),
+        targets=(Channel(name="travel_time"),),
+        training=config,
+        seed=seed,
+        session=session or Session(),
+    )
+    history = train(operator, task, Scaling.fit(samples))
     return history, operator.state_dict()
 
 
@@ -75,7 +84,7 @@ def test_the_same_seed_trains_to_the_same_weights(samples):
     ids=["plain", "averaged", "resampled", "validated"],
 )
 @pytest.mark.parametrize("step", [1, 3, 5])  # inside the first epoch, at its end, inside the second
-def test_a_resumed_training_ends_with_the_very_same_weights(samples, tmp_path, changes, step):
+def test_a_resumed_training_run_ends_with_the_very_same_weights(samples, tmp_path, changes, step):
     config = replace(SHORT, **changes)
     interrupted(samples, config, tmp_path, step)
     steps = []
@@ -84,7 +93,7 @@ def test_a_resumed_training_ends_with_the_very_same_weights(samples, tmp_path, c
     assert steps[0] == step + 1
 
 
-def test_a_finished_training_leaves_its_state_until_its_result_is_saved(samples, tmp_path):
+def test_a_finished_training_run_leaves_its_state_until_its_result_is_saved(samples, tmp_path):
     first = trained(samples, SHORT, session=Session(folder=tmp_path))
     steps = []
     session = Session(folder=tmp_path, resume=True, on_progress=steps.append)
@@ -92,7 +101,7 @@ def test_a_finished_training_leaves_its_state_until_its_result_is_saved(samples,
     assert not steps
 
 
-def test_who_wants_to_stop_gets_the_state_kept(samples, tmp_path):
+def test_a_wish_to_stop_saves_the_state_first(samples, tmp_path):
     asked = iter([False, True])
     with pytest.raises(KeyboardInterrupt):
         trained(samples, SHORT, session=Session(folder=tmp_path, stop=lambda: next(asked)))
@@ -100,7 +109,7 @@ def test_who_wants_to_stop_gets_the_state_kept(samples, tmp_path):
     assert_same(trained(samples, SHORT, session=session), trained(samples, SHORT))
 
 
-def test_other_settings_do_not_go_on_from_a_state(samples, tmp_path):
+def test_other_settings_do_not_continue_from_a_state(samples, tmp_path):
     interrupted(samples, SHORT, tmp_path, 2)
     other = replace(SHORT, learning_rate=1e-3)
     with pytest.raises(ValueError, match=r"learning_rate 0.01 \(now 0.001\)"):
@@ -158,7 +167,7 @@ def test_weights_that_run_away_are_reported(samples):
         trained(samples, config)
 
 
-def test_loggers_are_told_of_every_epoch(samples):
+def test_loggers_get_every_epoch(samples):
     class Notebook:
         rows: list = []  # noqa: RUF012
 

@@ -32,7 +32,7 @@ def test_graphs_are_built_once(ragged, monkeypatch):
     assert torch.equal(first.neighbourhood.senders, again.neighbourhood.senders)
 
 
-def test_points_are_drawn_anew_in_every_epoch_and_the_same_for_the_same_seed(ragged):
+def test_points_are_drawn_again_in_every_epoch_and_the_same_for_the_same_seed(ragged):
     def points(epoch, seed=0):
         return prepared(ragged, num_points=20, seed=seed).batch([0], epoch)[0].points
 

@@ -1,4 +1,4 @@
-"""The state of a training on disk, so that an interruption costs seconds."""
+"""The state of a training run on disk, so that an interruption costs seconds."""
 
 import time
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _FILE = "checkpoint.pt"
 
 
 def discard_checkpoint(folder: Path) -> None:
-    """Remove the state of a training, or of several in folders of their own, once the result is saved."""
+    """Remove the state of a training run, or of several in folders of their own, once the result is saved."""
     (folder / _FILE).unlink(missing_ok=True)
     for path in folder.glob(f"*/{_FILE}"):
         path.unlink()
@@ -23,11 +23,11 @@ def discard_checkpoint(folder: Path) -> None:
 
 @dataclass(kw_only=True, eq=False)
 class Checkpoints:
-    """Keeps the newest state of one training in a folder.
+    """Keeps the newest state of one training run in a folder.
 
     Attributes:
         folder: Where; None to keep nothing.
-        settings: What decides the result of the training. A state with other settings is refused.
+        settings: What decides the result of the run. A state with other settings is refused.
         seconds: Time between two states.
     """
 
@@ -58,7 +58,7 @@ class Checkpoints:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:  # what a damaged file raises depends on where it is damaged
             reason = " ".join(str(error).split())[:200]
-            raise ValueError(f"{path} is damaged ({reason}); delete it to start anew.") from error
+            raise ValueError(f"{path} is damaged ({reason}); delete it to start again.") from error
         self._require_same(path, state.pop("settings", {}))
         return state
 
@@ -68,5 +68,6 @@ class Checkpoints:
         if differ:
             changes = ", ".join(f"{name} {settings.get(name)} (now {self.settings.get(name)})" for name in differ)
             raise ValueError(
-                f"{path} belongs to a training with {changes}; resume with the same settings, or train anew elsewhere."
+                f"{path} belongs to a training run with {changes};"
+                " resume with the same settings, or use another folder."
             )

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,15 +13,13 @@ from gola.data.mirror import Mirror
 from gola.data.sample import Sample
 from gola.fitting.training.augmentation import augmented
 from gola.fitting.training.checkpoint import Checkpoints
+from gola.fitting.training.devices import Devices, launch
 from gola.fitting.training.running_mean import RunningMean
 from gola.fitting.training.samples import Objective, PreparedSamples
 from gola.operators.operator import Operator
 from gola.operators.scaling import Scaling
 from gola.operators.spectral.pde_residual import ResidualRegulariser
 from gola.protocol import Epoch, FitTask, Progress, Session, TrainingConfig
-
-if TYPE_CHECKING:
-    from lightning.fabric import Fabric
 
 
 def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
@@ -40,7 +38,7 @@ def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
         The finished epochs.
     """
     samples, config, seed, session = task.samples, task.training, task.seed, task.session
-    fabric = session.launch()
+    devices = launch(session)
     learned, validated = _split(samples, config.num_validation(len(samples)), seed)
     # After the split: copies of a sample that is set aside would betray it.
     mirror = Mirror.of(scaling.frame, task.inputs, task.targets)
@@ -52,13 +50,13 @@ def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
     settings = {
         "operator": operator.name,
         "seed": seed,
-        "precision": fabric.strategy.precision.precision,
+        "precision": devices.precision,
         **config.to_dict(),
         **operator.config.to_dict(),
         **task.provenance,
     }
     training = _Training(
-        fabric=fabric,
+        devices=devices,
         config=config,
         seed=seed,
         objective=Objective(operator, prepared, _regulariser(prepared, config, seed)),
@@ -68,7 +66,7 @@ def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
     if session.resume:
         training.resume()
     for epoch in training.run(session):
-        for logger in session.loggers if fabric.is_global_zero else ():
+        for logger in session.loggers if devices.is_first else ():
             logger.log_metrics(_numbers(epoch), step=epoch.number)
     training.finish()
     return training.history
@@ -76,9 +74,9 @@ def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
 
 @dataclass(kw_only=True, eq=False)
 class _Training:
-    """A training and where it stands."""
+    """A training run and where it stands."""
 
-    fabric: "Fabric"
+    devices: Devices
     config: TrainingConfig
     seed: int
     objective: Objective
@@ -94,7 +92,7 @@ class _Training:
     def __post_init__(self) -> None:
         operator = self.objective.operator
         optimiser = torch.optim.AdamW(operator.parameters(), weight_decay=self.config.weight_decay)
-        self.wrapped, self.optimiser = self.fabric.setup(self.objective, optimiser)
+        self.devices.setup(self.objective, optimiser)
         self.mean = RunningMean(operator, self.config.averaging)
         self.began = time.monotonic()
 
@@ -103,10 +101,10 @@ class _Training:
         return math.ceil(len(self.objective.samples) / self.config.batch_size)
 
     def resume(self) -> None:
-        """Go on from the kept state, if there is one."""
-        # Read by one process and told to the others: their machines need not share a disk.
-        kept = self.checkpoints.load() if self.fabric.is_global_zero else None
-        state = self.fabric.broadcast(kept)
+        """Continue from the saved state, if there is one."""
+        # Read by one process and sent to the others: their machines need not share a disk.
+        kept = self.checkpoints.load() if self.devices.is_first else None
+        state = self.devices.from_first(kept)
         if state is not None:
             self.load(state)
 
@@ -121,7 +119,7 @@ class _Training:
                     self._keep_state()
                 if stop:
                     raise KeyboardInterrupt
-                if self.fabric.is_global_zero:
+                if self.devices.is_first:
                     last = self.history[-1] if self.history else None
                     num_steps = num_epochs * self.num_batches
                     session.on_progress(Progress(step=self._steps_done(), num_steps=num_steps, last=last))
@@ -136,15 +134,14 @@ class _Training:
         else:
             self.mean.keep()
         operator.to("cpu")
-        self.fabric.barrier()
+        self.devices.wait()
 
     def state(self) -> dict[str, Any]:
-        """Return all that it takes to go on from here."""
+        """Return all that it takes to continue from here."""
         return {
             "weights": self.objective.operator.state_dict(),
             "mean": self.mean.mean,
-            "optimiser": self.optimiser.state_dict(),
-            "precision": self.fabric.strategy.precision.state_dict(),
+            **self.devices.state(),
             "history": [asdict(epoch) for epoch in self.history],
             "batch": self.batch,
             "total": self.total,
@@ -157,9 +154,7 @@ class _Training:
         """Go back to where a state was taken."""
         self.objective.operator.load_state_dict(state["weights"])
         self.mean.load(state["mean"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        if state["precision"]:
-            self.fabric.strategy.precision.load_state_dict(state["precision"])
+        self.devices.load(state)
         self.history = [Epoch(**epoch) for epoch in state["history"]]
         for name in ("batch", "total", "seconds", "best_error", "best_weights"):
             setattr(self, name, state[name])
@@ -171,32 +166,25 @@ class _Training:
 
     def _step(self, rows: np.ndarray, *, stop: bool) -> bool:
         """Take one step, and return whether any process wants to stop."""
-        own = rows[self.fabric.global_rank :: self.fabric.world_size].tolist()
+        own = rows[self.devices.rank :: self.devices.num_processes].tolist()
         # A process without a sample joins with one that counts nothing: all must take part in every step.
-        errors, penalties = self.wrapped(own or rows[:1].tolist(), len(self.history))
+        errors, penalties = self.devices.errors(own or rows[:1].tolist(), len(self.history))
         losses = errors if penalties is None else errors + penalties
         errors, losses = (errors, losses) if own else (0.0 * errors, 0.0 * losses)
-        for group in self.optimiser.param_groups:
-            group["lr"] = self._learning_rate(self._steps_done() + 1)
-        self.optimiser.zero_grad()
         # Gradients are averaged over the processes, and the error is one over the samples of the whole batch.
-        self.fabric.backward(losses.sum() * (self.fabric.world_size / len(rows)))
-        self.fabric.clip_gradients(self.wrapped, self.optimiser, max_norm=self.config.clip, error_if_nonfinite=False)
-        self.optimiser.step()
+        self.devices.descend(
+            losses.sum() * (self.devices.num_processes / len(rows)),
+            learning_rate=self._learning_rate(self._steps_done() + 1),
+            max_norm=self.config.clip,
+        )
         self.batch += 1
-        total, num_stopping = self._sums(float(errors.detach().sum()), float(stop))
+        total, num_stopping = self.devices.sums(float(errors.detach().sum()), float(stop))
         self.total += total
         self.mean.update(self._steps_done())
         return num_stopping > 0
 
-    def _sums(self, *numbers: float) -> list[float]:
-        """Add up numbers over all processes."""
-        own = torch.tensor(numbers, dtype=torch.float64, device=self.fabric.device)
-        summed: Any = self.fabric.all_reduce(own, reduce_op="sum")
-        return summed.tolist()
-
     def _keep_state(self) -> None:
-        if self.fabric.is_global_zero:
+        if self.devices.is_first:
             self.checkpoints.save(self.state())
 
     def _end_epoch(self) -> Epoch:
@@ -221,10 +209,10 @@ class _Training:
         count = len(self.validation.samples)
         if not count:
             return None
-        own = range(self.fabric.global_rank, count, self.fabric.world_size)
+        own = range(self.devices.rank, count, self.devices.num_processes)
         with self.mean.in_place():
             # All processes get the same sum, so that all choose the same epoch and stop in the same one.
-            error = self._sums(math.fsum(float(self.validation([row], 0)[0]) for row in own))[0] / count
+            error = self.devices.sums(math.fsum(float(self.validation([row], 0)[0]) for row in own))[0] / count
             if error < self.best_error:
                 self.best_error = error
                 weights = self.objective.operator.state_dict()

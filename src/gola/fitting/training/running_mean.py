@@ -44,7 +44,7 @@ class RunningMean:
         self._set(self.mean)
 
     def load(self, mean: list[torch.Tensor]) -> None:
-        """Go on from a mean that was saved."""
+        """Continue from a mean that was saved."""
         for own, saved in zip(self.mean, mean, strict=True):
             own.copy_(saved)
 

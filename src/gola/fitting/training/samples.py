@@ -18,6 +18,8 @@ from gola.operators.scaling import Scaling
 from gola.operators.spectral.pde_residual import ResidualRegulariser
 
 Batch = tuple[Cloud, Float[Tensor, "point channel"]]
+SampleErrors = tuple[Float[Tensor, " sample"], Float[Tensor, " sample"] | None]
+"""The errors of some samples, and penalties for as many other inputs where there is a regulariser."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +30,7 @@ class PreparedSamples:
         samples: The samples.
         operator: Decides what structure a cloud gets.
         scaling: Fitted to the training samples.
-        num_points: Points to draw anew in every epoch; None for all points of a sample.
+        num_points: Points to draw again in every epoch; None for all points of a sample.
         seed: Decides which.
     """
 
@@ -81,9 +83,7 @@ class Objective(torch.nn.Module):
         self._regulariser = regulariser
 
     # Samples go by their numbers: whatever wraps this module for several devices need not know what a cloud is.
-    def forward(
-        self, rows: Sequence[int], epoch: int
-    ) -> tuple[Float[Tensor, " sample"], Float[Tensor, " sample"] | None]:
+    def forward(self, rows: Sequence[int], epoch: int) -> SampleErrors:
         """Return the errors of the samples with these numbers, differentiable in the operator's parameters.
 
         The second part are penalties for as many other inputs, by the PDE residual of their predictions; or None.

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import pytest
 
 from gola.protocol import Session
@@ -37,26 +34,6 @@ def test_settings_that_make_no_sense_are_refused(settings):
         Session(**settings)
 
 
-def test_a_process_that_trains_alone_asks_no_scheduler(monkeypatch):
-    for name, value in {"SLURM_NTASKS": "8", "SLURM_PROCID": "3", "SLURM_LOCALID": "3", "SLURM_JOB_NAME": "x"}.items():
-        monkeypatch.setenv(name, value)
-    fabric = Session(accelerator="cpu").launch()
-    assert fabric.is_global_zero
-    assert fabric.world_size == 1
-
-
-def test_what_lightning_refuses_is_a_mistake_of_the_user(monkeypatch):
-    monkeypatch.setenv("SLURM_NTASKS", "8")
-    monkeypatch.setenv("SLURM_JOB_NAME", "x")
-    with pytest.raises(ValueError, match="--ntasks-per-node=8"):
-        Session(accelerator="cpu", devices=8).launch()
-
-
 def test_half_precision_on_a_cpu_is_refused():
     with pytest.raises(ValueError, match="needs a CUDA device; use 'bf16-mixed'"):
         Session(precision="16-mixed", accelerator="cpu")
-
-
-def test_those_who_only_predict_do_not_wait_for_lightning():
-    code = "import sys, gola.runs, gola.surrogate.surrogate; sys.exit('lightning' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=100).returncode == 0

@@ -38,7 +38,12 @@ def test_samples_are_set_aside_only_where_they_are_many():
 
 
 def test_it_comes_back_from_json_and_refuses_what_it_does_not_know():
-    config = TrainingConfig(points_per_epoch=100, averaging=0.99)
+    config = TrainingConfig(points_per_epoch=100, averaging=0.99, symmetries=("-xy", "yx"))
     assert TrainingConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
-    with pytest.raises(ValueError, match="no setting momentum; it has num_epochs"):
+    with pytest.raises(ValueError, match=r"no setting of training 'momentum'\. There are num_epochs"):
         TrainingConfig.from_dict({"momentum": 0.9})
+
+
+def test_symmetries_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="written as the image of xy or xyz"):
+        TrainingConfig(symmetries=("-xy", "yy"))
