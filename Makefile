@@ -22,6 +22,12 @@ types: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks
 
+# The paper's tables and figures: `make paper TARGET=table1 DRY=1` lists the runs, without DRY it does the missing ones.
+.PHONY: paper
+TARGET ?= report
+paper: $(INSTALLED)
+	$(BIN)/python -m paper $(TARGET) $(if $(DRY),--dry-run) $(OPTIONS)
+
 docs: $(INSTALLED)
 	$(BIN)/mkdocs build --strict
 

@@ -3,12 +3,17 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from gola.registry import OPERATORS
+from gola.fitting.configs import preset
+from gola.protocol import TrainingConfig
 from gola.runs import RunConfig
 from paper.budgets import Budget
 from paper.contenders import Contender
 from paper.protocol import Protocol
+
+Settings = tuple[tuple[str, Any], ...]
+"""Names and values, which can be hashed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,21 +26,25 @@ class Cell:
         num_train: Training samples.
         num_points: Points of each sample; None for the full grid.
         settings: Changes to the preset.
+        training: How to train, where not as the budget says.
+        variant: What is done in a way that no setting describes, see :mod:`paper.ablation.other_trainings`.
     """
 
     problem: str
     operator: str
     num_train: int
     num_points: int | None
-    settings: tuple[tuple[str, float], ...] = ()
+    settings: Settings = ()
+    training: TrainingConfig | None = None
+    variant: str = ""
 
 
 def _table1(protocol: Protocol, _: Budget) -> list[Cell]:
     return [
-        cell_at(problem, one, protocol.few, num_points, protocol)
+        cell_at(problem, contender, protocol.few, num_points, protocol)
         for problem in protocol.problems
-        for one in protocol.of_target("table1")
-        for num_points in places_of(one, protocol)
+        for contender in protocol.of_target("table1")
+        for num_points in places_of(contender, protocol)
     ]
 
 
@@ -57,9 +66,9 @@ def _table5(protocol: Protocol, _: Budget) -> list[Cell]:
 
 def _curves(protocol: Protocol, _: Budget) -> list[Cell]:
     return [
-        cell_at(problem, one, num_train, places_of(one, protocol)[0], protocol)
+        cell_at(problem, contender, num_train, places_of(contender, protocol)[0], protocol)
         for problem in protocol.problems
-        for one in protocol.of_target("curves")
+        for contender in protocol.of_target("curves")
         for num_train in protocol.sizes
     ]
 
@@ -110,7 +119,7 @@ def places_of(contender: Contender, protocol: Protocol) -> tuple[int | None, ...
 
 def cell_at(problem: str, contender: Contender, num_train: int, num_points: int | None, protocol: Protocol) -> Cell:
     """Return the cell of an operator at some points, or on the full grid with the neighbours that it has there."""
-    settings: tuple[tuple[str, float], ...] = ()
+    settings: Settings = ()
     if num_points is None and contender.grid_radius is not None:
         settings = (("radius", contender.grid_radius / (protocol.parameters["resolution"] - 1)),)
     return Cell(
@@ -124,8 +133,7 @@ def cell_at(problem: str, contender: Contender, num_train: int, num_points: int 
 
 def capacity_cell(usual: Cell, name: str, value: int) -> Cell:
     """Return a cell with one setting changed; without the change where the preset says the same."""
-    operator, _, preset = usual.operator.partition("/")
-    same = getattr(OPERATORS[operator].presets[preset or "default"], name) == value
+    same = getattr(preset(usual.operator), name) == value
     return usual if same else replace(usual, settings=((name, value),))
 
 
@@ -139,13 +147,12 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
         data: Folder of the data sets.
         seed: Which repetition.
     """
+    dense = cell.num_points is not None and cell.num_points > protocol.num_points
     return RunConfig(
         data=str(data / f"{cell.problem}.h5"),
         operator=cell.operator,
         settings={**budget.settings.get(cell.operator, {}), **dict(cell.settings)},
-        training=budget.training_of(
-            cell.operator, cell.problem, dense=cell.num_points is not None and cell.num_points > protocol.num_points
-        ),
+        training=cell.training or budget.training_of(cell.operator, cell.problem, dense=dense),
         num_train=cell.num_train,
         num_test=protocol.num_test,
         num_points=cell.num_points,
@@ -156,22 +163,24 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
 
 def seeds_of(cell: Cell, protocol: Protocol, budget: Budget) -> range:
     """Return the seeds that a budget asks for."""
-    contender = next((one for one in protocol.contenders if one.operator == cell.operator), None)
+    contender = next((contender for contender in protocol.contenders if contender.operator == cell.operator), None)
     return range(budget.num_seeds) if contender is None else budget.seeds_of(contender)
 
 
 def _test_points(cell: Cell, protocol: Protocol) -> tuple[int, ...]:
     """Return the numbers of points of Table 4 for its cells, which Tables 2 and 3 share, and nothing for others."""
-    usual = (cell.num_train, cell.num_points, cell.settings) == (protocol.many, protocol.num_points, ())
-    listed = any(one.operator == cell.operator for one in protocol.of_target("table4"))
+    usual = replace(cell, problem="", operator="") == Cell(
+        problem="", operator="", num_train=protocol.many, num_points=protocol.num_points
+    )
+    listed = any(contender.operator == cell.operator for contender in protocol.of_target("table4"))
     return protocol.test_points if usual and listed else ()
 
 
 def _grid(protocol: Protocol, target: str, sizes: Iterable[int], densities: Iterable[int]) -> list[Cell]:
     return [
-        Cell(problem=problem, operator=one.operator, num_train=num_train, num_points=num_points)
+        Cell(problem=problem, operator=contender.operator, num_train=num_train, num_points=num_points)
         for problem in protocol.problems
-        for one in protocol.of_target(target)
+        for contender in protocol.of_target(target)
         for num_train in sizes
         for num_points in densities
     ]

@@ -33,7 +33,7 @@ class Contender:
 
 
 CONTENDERS = (
-    # A little more than the spacing gives the grid graph, four neighbours: what graph networks on a grid mean by one.
+    # A little more than the spacing gives the grid graph, four neighbours: as graph networks on a grid have.
     Contender(
         operator="gcn", title="GCN", targets=("table1", "curves"), published="gcn", on_grid=True, grid_radius=1.2
     ),

@@ -107,7 +107,7 @@ def prepare(
     path = folder / f"{problem}.h5"
     folder.mkdir(parents=True, exist_ok=True)
     generate(
-        make_problem(problem, **protocol.parameters),
+        make_problem(problem, **protocol.parameters_of(problem)),
         path,
         num_samples=protocol.num_samples,
         seed=protocol.data_seed,

@@ -4,79 +4,75 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gola.registry import unknown
 from gola.report.page import Table
-from gola.runs import ResultFolder, RunConfig
+from gola.runs import ResultFolder
+from paper.ablation.page import write_ablation
+from paper.ablation.variants import ablation_cells
 from paper.budgets import BUDGETS, Budget
 from paper.cells import TARGETS, Cell, cells_of
 from paper.complexity import Complexity, measure
 from paper.data import DataRecord, prepare
-from paper.page import section_of, write_pages
+from paper.plan import Planned
 from paper.protocol import Protocol
+from paper.report.page import write_pages
+from paper.report.sections import section_of
 from paper.store import Store
+from paper.table import RunTable
 
+ABLATION = "ablation"
 COMPLEXITY = "complexity"
 ALL = "all"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Planned:
-    """A run, whether it is done, and how long it takes.
-
-    Attributes:
-        run: The run.
-        is_done: Whether there is a result.
-        seconds: A rough estimate of the time that it takes on one core.
-    """
-
-    run: RunConfig
-    is_done: bool
-    seconds: float
-
-    @property
-    def problem(self) -> str:
-        """Name of the problem."""
-        return Path(self.run.data).stem
-
-    @property
-    def label(self) -> str:
-        """The operator, with what is changed of its preset."""
-        return " ".join([self.run.operator, *(f"{name}={value:.3g}" for name, value in self.run.settings.items())])
+REPORT = "report"
+CHOICES = (*TARGETS, COMPLEXITY, ABLATION, ALL, REPORT)
+"""All that can be asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction:
-    """The paper's tables and figures, done with one budget.
+    """The paper's tables and figures and the ablation, done with one budget.
 
     Attributes:
         budget: How much time to spend.
-        out: Folder of results and report.
+        out: Folder of the table of results, ``runs.csv``.
+        work: Folder of runs in progress and of the report; nothing in it has to be kept.
         data: Folder of the data sets.
         protocol: Data and sizes.
     """
 
     budget: Budget
     out: Path
+    work: Path
     data: Path
     protocol: Protocol = field(default_factory=Protocol)
 
     @classmethod
-    def of(cls, budget: str, *, out: Path, data: Path) -> "Reproduction":
+    def of(cls, budget: str, *, out: Path, work: Path, data: Path) -> "Reproduction":
         """Return the one with the budget of that name."""
         if budget not in BUDGETS:
-            raise ValueError(f"There is no budget {budget!r}; there are {', '.join(BUDGETS)}.")
-        return cls(budget=BUDGETS[budget], out=out, data=data)
+            raise ValueError(unknown("budget", budget, BUDGETS))
+        return cls(budget=BUDGETS[budget], out=out, work=work, data=data)
 
     @property
     def runs_folder(self) -> Path:
-        """Where the results of runs are kept."""
-        return self.out / "runs"
+        """Where runs are done, each in a file of its own."""
+        return self.work / "runs"
+
+    @property
+    def table(self) -> RunTable:
+        """All finished runs."""
+        return RunTable(self.out / "runs.csv")
+
+    def fold(self) -> int:
+        """Bring finished runs into the table, and return how many are new."""
+        return self.table.fold(ResultFolder(path=self.runs_folder))
 
     def store(self) -> Store:
         """Read what is done so far."""
         return Store(
             protocol=self.protocol,
             budget=self.budget,
-            results=tuple(ResultFolder(path=self.runs_folder).results()),
+            rows=tuple(self.table.rows()),
             fingerprints=self._record.fingerprints(),
             data=self.data,
         )
@@ -84,24 +80,23 @@ class Reproduction:
     def cells(
         self, target: str, *, problems: Sequence[str] | None = None, operators: Sequence[str] | None = None
     ) -> list[Cell]:
-        """Return the cells of a table or figure, or of all.
+        """Return the cells of a target; ``"complexity"`` has none, ``"all"`` and ``"report"`` have those of the paper.
 
         Args:
-            target: One of :data:`paper.cells.TARGETS`, ``"complexity"``, which has none, or ``"all"``.
+            target: One of :data:`CHOICES`.
             problems: Only these.
             operators: Only these.
         """
-        choices = [*TARGETS, COMPLEXITY, ALL]
-        _require_known([target], choices, "target")
-        protocol = self.protocol
-        _require_known(problems or [], protocol.problems, "problem")
-        wanted = [name.removesuffix("/default") for name in operators or []]
-        _require_known(wanted, [one.operator for one in protocol.contenders], "operator")
-        names = list(TARGETS) if target == ALL else [target] if target in TARGETS else []
+        if target not in CHOICES:
+            raise ValueError(unknown("target", target, CHOICES))
+        cells = self._cells(target)
+        wanted = None if operators is None else [name.removesuffix("/default") for name in operators]
+        _require_known("problem", problems, [cell.problem for cell in cells], target)
+        _require_known("operator", wanted, [cell.operator for cell in cells], target)
         return [
             cell
-            for cell in cells_of(names, protocol, self.budget)
-            if (problems is None or cell.problem in problems) and (operators is None or cell.operator in wanted)
+            for cell in cells
+            if (problems is None or cell.problem in problems) and (wanted is None or cell.operator in wanted)
         ]
 
     def planned(self, cells: Sequence[Cell], num_seeds: int | None = None, *, fresh: bool = False) -> list[Planned]:
@@ -110,19 +105,10 @@ class Reproduction:
         Args:
             cells: What to fill.
             num_seeds: How often instead of what the budget says.
-            fresh: Whether a result of other code counts as none.
+            fresh: Whether a result of another code version counts as none.
         """
-        store = self.store()
-        missing = {_key(run) for run in store.missing(cells, num_seeds, fresh=fresh)}
-        runs = [
-            Planned(run=run, is_done=_key(run) not in missing, seconds=store.costs.seconds(run))
-            for run in store.runs(cells, num_seeds)
-        ]
-        return sorted(runs, key=lambda planned: (planned.run.seed, planned.seconds))
-
-    def missing(self, cells: Sequence[Cell], num_seeds: int | None = None, *, fresh: bool = False) -> list[RunConfig]:
-        """Return those that are not done."""
-        return [planned.run for planned in self.planned(cells, num_seeds, fresh=fresh) if not planned.is_done]
+        lines = self.store().planned(cells, num_seeds, fresh=fresh)
+        return sorted(lines, key=lambda line: (line.run.seed, line.seconds or 0.0))
 
     def prepare(
         self,
@@ -149,18 +135,26 @@ class Reproduction:
 
     def tables(self, target: str) -> list[Table]:
         """Return the tables of a target, from the results that there are."""
-        if target == ALL:
+        if target not in (*TARGETS, COMPLEXITY):
             return []
         section = section_of(target, self.store(), self._complexity())
         return [block for block in section.blocks if isinstance(block, Table)]
 
-    def write(self, page: Path) -> list[Path]:
-        """Write the report as HTML and Markdown with its figures, and return where.
+    def write(self, pages: Path) -> list[Path]:
+        """Write the report as HTML, and two pages of Markdown: the results and the ablation; return where.
 
         Args:
-            page: The Markdown page.
+            pages: Folder of the Markdown pages; their pictures lie beside the table of results.
         """
-        return write_pages(self.store(), self._complexity(), out=self.out, page=page)
+        store = self.store()
+        written = write_pages(store, self._complexity(), work=self.work, pages=pages, pictures=self.out)
+        return [*written, write_ablation(store, pages)]
+
+    def _cells(self, target: str) -> list[Cell]:
+        if target == ABLATION:
+            return ablation_cells(self.protocol)
+        names = list(TARGETS) if target in (ALL, REPORT) else [name for name in TARGETS if name == target]
+        return cells_of(names, self.protocol, self.budget)
 
     @property
     def _record(self) -> DataRecord:
@@ -174,12 +168,7 @@ class Reproduction:
         return Complexity.load(self._complexity_file) if self._complexity_file.exists() else None
 
 
-def _key(run: RunConfig) -> str:
-    # Whatever the data hold: all runs that are compared here are of the same folder.
-    return run.identity(run.data)
-
-
-def _require_known(names: Sequence[str], known: Sequence[str], what: str) -> None:
-    for name in names:
+def _require_known(what: str, names: Sequence[str] | None, known: Sequence[str], target: str) -> None:
+    for name in names or ():
         if name not in known:
-            raise ValueError(f"There is no {what} {name!r} to reproduce; there are {', '.join(known)}.")
+            raise ValueError(unknown(f"{what} of {target}", name, dict.fromkeys(known)))

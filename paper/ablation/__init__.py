@@ -1,0 +1,1 @@
+"""The ablation: what each part of the automatic choice gains."""

@@ -1,0 +1,1 @@
+"""The report: our numbers beside the paper's, as tables, figures and pages."""

@@ -1,0 +1,240 @@
+"""The numbers of the paper's tables: ours by seed, and the paper's beside them."""
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gola.report.page import Table
+from gola.runs import error_text
+from gola.runs.comparison import spread
+from paper.cells import Cell, cell_at, places_of
+from paper.contenders import Contender
+from paper.plan import seconds_left, time_text
+from paper.protocol import TITLES, Protocol
+from paper.published import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5
+from paper.store import Store
+
+THE_PAPERS = "– the paper's"
+RATIO = "– ours ÷ the paper's"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    """What stands in one place of a table.
+
+    Attributes:
+        errors: Ours, by seed; empty where it is missing.
+        error_bar: Standard error of each, from the scatter over test samples.
+        seconds: Estimate of the time of its missing runs; None where nothing similar was ever done.
+        published: The paper's; None where it has none.
+    """
+
+    errors: Mapping[int, float]
+    error_bar: float = 0.0
+    seconds: float | None = 0.0
+    published: float | None = None
+
+    @property
+    def mean(self) -> float | None:
+        """Ours, over the seeds."""
+        return statistics.fmean(self.errors.values()) if self.errors else None
+
+    @property
+    def text(self) -> str:
+        """Ours in words."""
+        if self.mean is None:
+            return "missing" if self.seconds is None else f"missing, {time_text(self.seconds)}"
+        return f"{error_text(self.mean, spread(self.errors.values()))} ({len(self.errors)})"
+
+    @property
+    def published_text(self) -> str:
+        """The paper's in words."""
+        return "–" if self.published is None else f"[{self.published:.4f}]"
+
+    @property
+    def ratio_text(self) -> str:
+        """Ours divided by the paper's."""
+        return "–" if self.mean is None or self.published is None else f"{self.mean / self.published:.2f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """An operator's numbers in a table.
+
+    Attributes:
+        title: What the table calls it.
+        numbers: One for each column.
+    """
+
+    title: str
+    numbers: Sequence[Number]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """Numbers of all operators, side by side, before they are text.
+
+    Attributes:
+        caption: What they are.
+        corner: What the operators' column is called.
+        columns: Titles of the others.
+        lines: One for each operator.
+    """
+
+    caption: str
+    corner: str = "operator"
+    columns: Sequence[str]
+    lines: Sequence[Line]
+
+    def table(self) -> Table:
+        """Write the numbers down: three rows for each operator that the paper has too."""
+        rows = [row for line in self.lines for row in _rows(line, self.lines)]
+        return Table(heading=[self.corner, *self.columns], rows=rows, caption=self.caption)
+
+
+def problem_titles(store: Store) -> list[str]:
+    """Return the problems as columns are called."""
+    return [TITLES[problem] for problem in store.protocol.problems]
+
+
+def usual(problem: str, operator: str, protocol: Protocol) -> Cell:
+    """Return the cell of an operator that has learned from many samples at the usual number of points."""
+    return Cell(problem=problem, operator=operator, num_train=protocol.many, num_points=protocol.num_points)
+
+
+def _table1(store: Store) -> list[Sheet]:
+    protocol = store.protocol
+    lines = []
+    for contender in protocol.of_target("table1"):
+        for num_points in places_of(contender, protocol):
+            like_the_paper = num_points == places_of(contender, protocol)[0]
+            numbers = []
+            for problem in protocol.problems:
+                cell = cell_at(problem, contender, protocol.few, num_points, protocol)
+                numbers.append(
+                    number_of(store, cell, _of_the_paper(contender, TABLE_1, problem) if like_the_paper else None)
+                )
+            lines.append(Line(title=_title_at(contender, num_points), numbers=numbers))
+    caption = f"Table 1: {protocol.few} training samples, {protocol.num_points} points unless the full grid is named"
+    return [Sheet(caption=caption, columns=problem_titles(store), lines=lines)]
+
+
+def _table2(store: Store) -> list[Sheet]:
+    protocol = store.protocol
+    lines = [
+        Line(
+            title=contender.title,
+            numbers=[
+                number_of(
+                    store, usual(problem, contender.operator, protocol), _of_the_paper(contender, TABLE_2, problem)
+                )
+                for problem in protocol.problems
+            ],
+        )
+        for contender in protocol.of_target("table2")
+    ]
+    caption = f"Table 2: {protocol.many} training samples, {protocol.num_points} points"
+    return [Sheet(caption=caption, columns=problem_titles(store), lines=lines)]
+
+
+def _table3(store: Store) -> list[Sheet]:
+    protocol = store.protocol
+
+    def number(problem: str, contender: Contender, num_points: int) -> Number:
+        cell = Cell(problem=problem, operator=contender.operator, num_train=protocol.many, num_points=num_points)
+        return number_of(store, cell, _at(contender, TABLE_3, problem, num_points))
+
+    caption = f"{protocol.many} training samples, by the number of points"
+    return _by_problem(store, "table3", caption, {f"{count} points": count for count in protocol.densities}, number)
+
+
+def _table4(store: Store) -> list[Sheet]:
+    protocol = store.protocol
+
+    def number(problem: str, contender: Contender, num_points: int) -> Number:
+        published = _at(contender, TABLE_4, problem, num_points)
+        return number_of(store, usual(problem, contender.operator, protocol), published, test_points=num_points)
+
+    caption = f"{protocol.many} training samples at {protocol.num_points} points, tested at other numbers of points"
+    return _by_problem(store, "table4", caption, {f"at {count}": count for count in protocol.test_points}, number)
+
+
+def _table5(store: Store) -> list[Sheet]:
+    protocol = store.protocol
+
+    def number(problem: str, contender: Contender, num_train: int) -> Number:
+        cell = Cell(problem=problem, operator=contender.operator, num_train=num_train, num_points=protocol.dense)
+        return number_of(store, cell, _at(contender, TABLE_5, problem, num_train))
+
+    caption = f"{protocol.dense} points, by the number of training samples"
+    return _by_problem(store, "table5", caption, {f"{count} samples": count for count in protocol.dense_sizes}, number)
+
+
+def _by_problem(
+    store: Store,
+    target: str,
+    caption: str,
+    columns: Mapping[str, int],
+    number: Callable[[str, Contender, int], Number],
+) -> list[Sheet]:
+    """Return a sheet for each problem, with a line for each operator and a column for each count."""
+    sheets = []
+    for problem in store.protocol.problems:
+        lines = [
+            Line(title=contender.title, numbers=[number(problem, contender, count) for count in columns.values()])
+            for contender in store.protocol.of_target(target)
+        ]
+        whole = f"{target.replace('table', 'Table ')}, {TITLES[problem]}: {caption}"
+        sheets.append(Sheet(caption=whole, corner=TITLES[problem], columns=list(columns), lines=lines))
+    return sheets
+
+
+SHEETS: dict[str, Callable[[Store], list[Sheet]]] = {
+    "table1": _table1,
+    "table2": _table2,
+    "table3": _table3,
+    "table4": _table4,
+    "table5": _table5,
+}
+"""Sheets of each table: one with a column for each problem, or one for each problem."""
+
+
+def number_of(store: Store, cell: Cell, published: float | None = None, *, test_points: int | None = None) -> Number:
+    """Return what stands in the place of a cell."""
+    return Number(
+        errors=store.errors(cell, test_points),
+        error_bar=store.error_bar(cell, test_points),
+        seconds=seconds_left(store.planned([cell])),
+        published=published,
+    )
+
+
+def _rows(line: Line, lines: Sequence[Line]) -> list[list[str]]:
+    ours = [
+        f"**{number.text}**" if _is_lowest(number, [other.numbers[column] for other in lines]) else number.text
+        for column, number in enumerate(line.numbers)
+    ]
+    rows = [[line.title, *ours]]
+    if any(number.published is not None for number in line.numbers):
+        rows.append([THE_PAPERS, *(number.published_text for number in line.numbers)])
+        rows.append([RATIO, *(number.ratio_text for number in line.numbers)])
+    return rows
+
+
+def _is_lowest(number: Number, column: Sequence[Number]) -> bool:
+    means = [other.mean for other in column if other.mean is not None]
+    return len(means) > 1 and number.mean == min(means)
+
+
+def _title_at(contender: Contender, num_points: int | None) -> str:
+    if num_points is None:
+        return f"{contender.title}, full grid"
+    return f"{contender.title}, {num_points} points" if contender.on_grid else contender.title
+
+
+def _of_the_paper(contender: Contender, table: Mapping[str, Mapping[str, float]], problem: str) -> float | None:
+    return table.get(problem, {}).get(contender.published or "")
+
+
+def _at(contender: Contender, table: Mapping[str, Mapping[int, float]], problem: str, number: int) -> float | None:
+    return table.get(problem, {}).get(number) if contender.published == "gola" else None
