@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from gola.operators.linear.steps import CLEARLY_BETTER, STEPS
+
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python)?\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -92,6 +94,12 @@ def test_a_decision_record_is_half_a_page(page):
     assert len(text.splitlines()) <= 40
     for part in ("**Context.**", "**Decision.**", "**Consequences.**"):
         assert part in text
+
+
+def test_the_page_on_linear_has_the_steps_in_their_order_and_the_rule():
+    page = (ROOT / "docs" / "linear.md").read_text()
+    assert re.findall(r"^### \d+\. `(\w+)`$", page, flags=re.MULTILINE) == [step.name for step in STEPS]
+    assert f"below {CLEARLY_BETTER} times" in page
 
 
 def test_every_page_of_the_site_is_in_the_navigation():
