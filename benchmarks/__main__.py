@@ -1,13 +1,17 @@
 """``make bench``: run every benchmark, print its ratios and write them to results/benchmarks.json.
 
-``python -m benchmarks step`` runs one of them.
+``python -m benchmarks step`` runs one of them. Studies behind decisions and documents are modules of their own, with
+``--help`` each: calibration, closed_form, floors, presets, projections.
 """
 
+import argparse
 import json
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+
+from gola.files import replacing
 
 RESULTS = Path("results/benchmarks.json")
 NAMES = ("graph", "aggregation", "step", "gkn")
@@ -25,8 +29,20 @@ def main(names: list[str]) -> None:
         print(f"  {key:36s} {value:.4g}", flush=True)
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results | measured, indent=2, sort_keys=True) + "\n")
+    with replacing(RESULTS) as temporary:
+        temporary.write_text(json.dumps(results | measured, indent=2, sort_keys=True) + "\n")
+
+
+def parsed() -> list[str]:
+    """Read the names of benchmarks from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(NAMES)}; all by default")
+    names: list[str] = parser.parse_args().names
+    unknown = [name for name in names if name not in NAMES]
+    if unknown:
+        parser.error(f"There is no benchmark {unknown[0]!r}; there are {', '.join(NAMES)}.")
+    return names
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(parsed())

@@ -1,10 +1,10 @@
-"""Our FNO beside published ones, on the full grid: ``python -m benchmarks.calibration``.
+"""Our FNO beside published results, on the full grid: ``python -m benchmarks.calibration``.
 
 The paper gives no equations and no parameters of its problems, so this is how we know that ours are like theirs: the
-same network, from as many samples, should make about the same error. Training follows the settings that the same group
-published for its FNO, except that the learning rate falls along a cosine and that no test sample chooses the epoch.
-One run is one variant of a problem and one seed; it is written to ``results/calibration/runs.csv`` as soon as it ends,
-and a second call does only what is missing. ``--table`` prints what is finished.
+same network, trained on as many samples, should have about the same error. Training follows the settings that the same
+group published for its FNO, except that the learning rate follows a cosine schedule and that no test sample chooses the
+epoch. One run is one variant of a problem and one seed; it is written to ``results/calibration/runs.csv`` as soon as it
+ends, and a second call does only the missing ones. ``--table`` prints the finished ones.
 """
 
 import argparse
@@ -38,7 +38,7 @@ VARIANTS: dict[str, tuple[str, dict[str, float], int, float, float]] = {
 
 
 def main() -> None:
-    """Run what is missing of the chosen variants and seeds."""
+    """Do the missing runs of the chosen variants and seeds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def run(variant: str, seed: int) -> tuple[object, ...]:
-    """Train on 30 samples, and judge on 100 others."""
+    """Train on 30 samples, and evaluate on 100 others."""
     name, parameters, num_epochs, _, _ = VARIANTS[variant]
     problem = make_problem(name, **parameters)
     samples = problem.generate(DATA_SEED, range(NUM_SAMPLES))

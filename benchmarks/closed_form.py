@@ -1,8 +1,8 @@
 """Closed-form operators on the paper's problems at scattered points: ``python -m benchmarks.closed_form``.
 
 One run is one operator, problem, number of training samples and seed; it is written to ``results/closed_form/runs.csv``
-as soon as it ends, and a second call does only what is missing. ``--table`` prints what is finished. Times are those of
-the processor, on one thread, so that other work on the machine distorts them little.
+as soon as it ends, and a second call does only the missing ones. ``--table`` prints the finished ones. Times are those
+of the processor, on one thread, so that other work on the machine distorts them little.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from benchmarks.runs import Runs
 from gola.data.dataset import Dataset
-from gola.metrics import relative_l2
+from gola.metrics import relative_l2_errors
 from gola.operators import ClosedForm, Kernel, Linear, Mean, Nearest
 from gola.operators.cloud import Cloud
 from gola.problems import make_problem
@@ -38,7 +38,7 @@ DATA_SEED = 1
 
 
 def main() -> None:
-    """Run what is missing of the chosen operators, problems, sizes and seeds."""
+    """Do the missing runs of the chosen operators, problems, sizes and seeds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--operators", nargs="+", default=list(OPERATORS), choices=list(OPERATORS))
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=PROBLEMS)
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def run(problem: str, num_train: int, operator: str, seed: int) -> tuple[object, ...]:
-    """Fit to the training samples and return the errors on 100 others and on those left out, and the times."""
+    """Fit to the training samples and return the errors on 100 test samples and by leave-one-out, and the times."""
     training, test = all_samples(problem).split(num_train=num_train, num_test=NUM_TEST, seed=seed)
     cloud, targets = together(training.subsample(NUM_POINTS, seed=seed))
     asked, truth = together(test.subsample(NUM_POINTS, seed=seed))
@@ -68,8 +68,8 @@ def run(problem: str, num_train: int, operator: str, seed: int) -> tuple[object,
     fitted = time.process_time()
     predictions = made(asked)
     milliseconds = 1e3 * (time.process_time() - fitted) / NUM_TEST
-    error = relative_l2(predictions, truth, asked.sizes).mean()
-    held_out = relative_l2(made.leave_one_out(), targets, cloud.sizes).mean()
+    error = relative_l2_errors(predictions, truth, asked.sizes).mean()
+    held_out = relative_l2_errors(made.leave_one_out(), targets, cloud.sizes).mean()
     measured = (f"{error:.5f}", f"{held_out:.5f}", f"{fitted - start:.2f}", f"{milliseconds:.1f}")
     return (problem, num_train, operator, seed, *measured)
 
@@ -88,7 +88,7 @@ def together(samples: Dataset) -> tuple[Cloud, Tensor]:
 
 
 def print_table() -> None:
-    """Print, for every operator and size, the error on each problem with its spread, the left-out one and the times."""
+    """Print errors, leave-one-out errors and times of every operator and size."""
     rows = RUNS.finished()
     print("| training samples | operator | " + " | ".join(PROBLEMS) + " | seeds | fit, s | predict, ms |")
     print("|---" * (len(PROBLEMS) + 5) + "|")

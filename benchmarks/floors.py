@@ -1,9 +1,10 @@
-"""What the input's values at scattered points tell of the solution at all: ``python -m benchmarks.floors``.
+"""Lower bounds of the error from what the input's values at scattered points reveal: ``python -m benchmarks.floors``.
 
-Whoever knows the equation and the law that inputs are drawn from needs no training samples: the best guess is the
-solution for the input that is to be expected from its values. Where solutions are linear in the input, no other guess
-has a smaller mean square error, so this is a floor for every operator (for the mean of relative errors nearly so). On
-the test samples and points of the first seed of ``gola reproduce``. Eikonal is far from linear and has no such floor.
+With the equation and the distribution of inputs known, no training samples are needed: the best prediction is the
+solution for the conditional expectation of the input, given its values. Where solutions are linear in the input, no
+other prediction has a smaller mean square error, so this is a lower bound for every operator (for the mean of relative
+errors nearly so). On the test samples and points of the first seed of ``make paper``. Eikonal is far from linear and
+has no such bound.
 """
 
 import argparse
@@ -14,14 +15,16 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from benchmarks.variants import WORK, Variant
 from gola.data.sample import Sample
 from gola.problems.advection import Advection, bumps
 from gola.problems.darcy import ALPHA, TAU, Darcy, DarcySolver
 from gola.problems.nonlinear_diffusion import LENGTH, NonlinearDiffusion, solve_diffusion
 from gola.problems.random_fields import RandomField, gaussian_process, periodic_field
+from paper.cells import Cell, run_of
+from paper.reproduction import Reproduction
 
 PATH = Path("results/floors.csv")
+WORK = Reproduction.of("standard", out=Path("results/paper"), work=Path("runs/paper"), data=Path("data/paper"))
 # Beside a variance of one: what keeps nearly equal points from making the matrix singular.
 _NUGGET = 1e-10
 # Bumps everywhere stand for those that advection draws.
@@ -31,7 +34,7 @@ Predict = Callable[[Sample], np.ndarray]
 
 
 def solving(field: RandomField, solve: Callable[[np.ndarray], np.ndarray], coordinates: np.ndarray) -> Predict:
-    """Expect the input from its values, and solve."""
+    """Solve for the conditional expectation of the input, given its values."""
 
     def predict(sample: Sample) -> np.ndarray:
         along = [waves.at(sample.points[:, axis]) for axis, waves in enumerate(field.waves)]
@@ -46,7 +49,7 @@ def solving(field: RandomField, solve: Callable[[np.ndarray], np.ndarray], coord
 
 
 def advected(problem: Advection) -> Predict:
-    """Expect the weights of bumps from the forcing, and add them up."""
+    """Add bumps up, with the conditional expectation of their weights, given the forcing."""
     centres = np.random.default_rng(0).random((2, _NUM_CENTRES))
     scale = np.sqrt(problem.num_centres / _NUM_CENTRES)
 
@@ -69,7 +72,7 @@ def explained(functions: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def predictors() -> dict[str, Predict]:
-    """Return what predicts best on each problem."""
+    """Return the best predictor of each problem."""
     darcy, diffusion = Darcy(), NonlinearDiffusion()
     process = gaussian_process((diffusion.length_scale / LENGTH, diffusion.length_scale))
     return {
@@ -80,7 +83,7 @@ def predictors() -> dict[str, Predict]:
 
 
 def main() -> None:
-    """Write the floor of each problem and number of points."""
+    """Write the lower bound of each problem and number of points."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", nargs="+", type=int, default=[20, 100, 500, 1000])
     options = parser.parse_args()
@@ -98,10 +101,11 @@ def main() -> None:
 def floor(problem: str, predict: Predict, num_points: int) -> float:
     """Return the mean relative error on the test samples."""
     WORK.prepare(problem)
-    run = Variant(operator="linear").run(problem, WORK.protocol.many, seed=0)
-    _, test = run.whole_samples()
+    cell = Cell(problem=problem, operator="linear", num_train=WORK.protocol.many, num_points=num_points)
+    run = run_of(cell, WORK.protocol, WORK.budget, WORK.data, seed=0)
+    _, test = run.samples()
     assert test is not None
-    errors = mean_errors(predict, list(test.subsample(num_points, seed=run.seed + 1).in_memory()))
+    errors = mean_errors(predict, list(test.in_memory()))
     print(f"{problem}, {num_points} points: {errors:.5f}", flush=True)
     return errors
 

@@ -25,7 +25,9 @@ class LibraryGola(nn.Module):
     def __init__(self, ours: Gola, neighbourhood: Neighbourhood) -> None:
         super().__init__()
         self.encoder = ours.encoder
-        self.blocks = nn.ModuleList(LibraryBlock(block, neighbourhood) for block in ours.blocks)
+        self.blocks = nn.ModuleList(
+            LibraryBlock(block, neighbourhood) for block in ours.blocks if isinstance(block, GolaBlock)
+        )
         self.output = ours.output
 
     def forward(self, cloud: Cloud, edges: Tensor, edge_attributes: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
 """Choose GOLA's presets by cross-validation on training samples: ``python -m benchmarks.presets``.
 
-Thirty samples of 1000 points of each of the paper's problems are cut into three folds; a variant is trained on two
-and judged on the third, so no test sample is ever seen. One run is one variant, problem and fold; it is written to
-``results/presets/runs.csv`` as soon as it ends, and a second call does only what is missing.
+Thirty samples of 1000 points of each of the paper's problems are split into three folds; a variant is trained on two
+and evaluated on the third, so no test sample is ever used. One run is one variant, problem and fold; it is written to
+``results/presets/runs.csv`` as soon as it ends, and a second call does only the missing ones.
 """
 
 import argparse
@@ -50,7 +50,7 @@ VARIANTS: dict[str, GolaConfig] = {
 
 
 def main() -> None:
-    """Run what is missing of the chosen variants, problems and folds."""
+    """Do the missing runs of the chosen variants, problems and folds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=PROBLEMS)
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def run(variant: str, problem: str, fold: int, num_epochs: int) -> tuple[object, ...]:
-    """Train one variant on all folds but one, and judge it on that one."""
+    """Train one variant on all folds but one, and evaluate it on that one."""
     samples = training_set(problem)
     held_out = range(fold, NUM_TRAIN, NUM_FOLDS)
     kept = samples.select(row for row in range(NUM_TRAIN) if row not in held_out)

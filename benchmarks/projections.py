@@ -3,9 +3,10 @@
 The inputs of the paper's four problems, known at random points only, are integrated against the waves of the spectral
 operator (wave numbers up to 12 on a box twice the domain): as sums with equal weights, the paper's 1/N; as sums with
 the areas of Voronoi cells; and by the exact projection. The truth is the trapezoidal rule on the full grid. Writes
-``results/projections/errors.csv``, ``errors.png`` and a page around them.
+``results/projections/errors.csv``, and prints it as a Markdown table.
 """
 
+import argparse
 import csv
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,6 @@ from gola.data.sample import Sample
 from gola.geometry import Box, draw_rows, equal_weights, voronoi_weights
 from gola.operators.spectral import DomainBasis, spectrum_of
 from gola.operators.spectral.waves import evaluate_waves
-from gola.plotting.style import house_style, new_figure, read_logarithmically
 from gola.problems import make_problem
 
 FOLDER = Path("results/projections")
@@ -29,7 +29,8 @@ DOMAIN = Box.unit(2)
 
 
 def main() -> None:
-    """Measure all problems, and write the table, the picture and the page."""
+    """Measure all problems, and write and print the table."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     basis = DomainBasis.on(DOMAIN, num_modes=NUM_MODES, padding=PADDING)
     rows = [row for problem in PROBLEMS for row in measured(problem, basis)]
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -37,9 +38,7 @@ def main() -> None:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    draw(rows)
-    (FOLDER / "README.md").write_text(page(rows))
-    print(page(rows))
+    print(table(rows))
 
 
 def measured(problem: str, basis: DomainBasis) -> Iterator[dict[str, object]]:
@@ -79,44 +78,15 @@ def projected_from_grid(sample: Sample, basis: DomainBasis) -> np.ndarray:
     return waves.T @ (weights[:, None] * sample.inputs) / weights.sum()
 
 
-def draw(rows: list[dict[str, object]]) -> None:
-    """Draw the errors against the number of points, a panel for each problem."""
-    with house_style():
-        figure = new_figure(len(PROBLEMS), panel=2.6)
-        for axes, problem in zip(figure.axes, PROBLEMS, strict=True):
-            for number, way in enumerate(WAYS):
-                own = [row for row in rows if (row["problem"], row["way"]) == (problem, way)]
-                errors = [float(str(row["error"])) for row in own]
-                axes.plot(SIZES, errors, color=f"C{number}", marker="o", label=way)
-            read_logarithmically(axes, "x")
-            read_logarithmically(axes, "y")
-            axes.set_title(problem.replace("_", " "))
-            axes.set_xlabel("points")
-            axes.set_ylim(4e-4, 0.7)
-        figure.axes[0].set_ylabel("relative error of the integrals")
-        figure.axes[0].legend(frameon=False, loc="lower left")
-        figure.savefig(FOLDER / "errors.png", dpi=150)
-
-
-def page(rows: list[dict[str, object]]) -> str:
-    """Return the page: what was measured, the table and the picture."""
+def table(rows: list[dict[str, object]]) -> str:
+    """Return the errors as Markdown."""
     found = {(row["problem"], row["num_points"], row["way"]): float(str(row["error"])) for row in rows}
-    lines = [
-        "# Integrals over the domain from scattered points",
-        "",
-        f"The inputs of {NUM_SAMPLES} samples of each problem (data seed {DATA_SEED}), known at random points of the"
-        " 128 × 128 grid, are integrated against the waves of the spectral operator: wave numbers up to"
-        f" {NUM_MODES} on a box {PADDING:g} times the domain. Relative error of all integrals together, mean over the"
-        " samples; the truth is the trapezoidal rule on the full grid. Made by `python -m benchmarks.projections`.",
-        "",
-        "| problem | points | " + " | ".join(WAYS) + " |",
-        "|---|---|" + "---|" * len(WAYS),
-    ]
+    lines = ["| problem | points | " + " | ".join(WAYS) + " |", "|---|---|" + "---|" * len(WAYS)]
     for problem in PROBLEMS:
         for size in SIZES:
             errors = " | ".join(f"{100 * found[problem, size, way]:.2f} %" for way in WAYS)
             lines.append(f"| {problem.replace('_', ' ')} | {size} | {errors} |")
-    return "\n".join([*lines, "", "![Errors against the number of points](errors.png)", ""])
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

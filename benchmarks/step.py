@@ -6,12 +6,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import psutil
 import torch
-from matplotlib.figure import Figure
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -26,7 +24,6 @@ from gola.operators.cloud import Cloud
 NUM_SAMPLES, NUM_POINTS, RADIUS = 4, 1000, 0.1
 NUM_NEIGHBOURS = 16
 SIZES = (1_000, 4_000, 16_000, 64_000)
-PLOT = Path("results/scaling.png")
 
 
 def measure() -> dict[str, float]:
@@ -118,7 +115,6 @@ def _scaling() -> dict[str, float]:
         step = _Step(lambda cloud=cloud: operator(cloud), operator)  # type: ignore[misc]
         step.step()
         per_point[size] = float(np.median([seconds(step.step) for _ in range(5)])) / size
-    _draw(per_point)
     # The worst growth per point from any size to any larger one; 1 is exactly linear.
     growth = [per_point[large] / per_point[small] for small, large in itertools.combinations(SIZES, 2)]
     return {
@@ -160,19 +156,6 @@ def _against_the_machine() -> dict[str, float]:
         "machine_gflop_per_second": rate / 1e9,
         "roofline_fraction": counter.get_total_flops() / times["step"] / rate,
     }
-
-
-def _draw(per_point: dict[int, float]) -> None:
-    figure = Figure(figsize=(4.6, 3.2), layout="constrained")
-    axes = figure.add_subplot()
-    axes.loglog(list(per_point), [size * time_ for size, time_ in per_point.items()], "o-", label="measured")
-    first = per_point[SIZES[0]]
-    axes.loglog(SIZES, [size * first for size in SIZES], "--", color="0.5", label="linear")
-    axes.set(xlabel="points", ylabel="seconds per training step", title="GOLA, default preset, 16 neighbours")
-    axes.legend()
-    axes.grid(which="major", alpha=0.3)
-    PLOT.parent.mkdir(exist_ok=True)
-    figure.savefig(PLOT, dpi=150)
 
 
 if __name__ == "__main__":
