@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,15 @@ def test_the_page_on_linear_has_the_steps_in_their_order_and_the_rule():
     page = (ROOT / "docs" / "linear.md").read_text()
     assert re.findall(r"^### \d+\. `(\w+)`$", page, flags=re.MULTILINE) == [step.name for step in STEPS]
     assert f"below {CLEARLY_BETTER} times" in page
+
+
+def test_the_walk_of_the_architecture_page_goes_through_files_that_exist_in_few_rooms():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    files = re.findall(r"^\| \d* \| .* \| `([\w/]+\.py)` \|", page, flags=re.MULTILINE)
+    assert len(files) > 20
+    assert [file for file in files if not (ROOT / "src" / "gola" / file).exists()] == []
+    rooms = [file.split("/")[0] for file in files]
+    assert sum(room != before for before, room in pairwise(rooms)) <= 25
 
 
 def test_every_page_of_the_site_is_in_the_navigation():
