@@ -1,18 +1,18 @@
-"""The command line: parse, call, print. Nothing is computed here."""
+"""The command line: parse, call, print. Nothing is computed here, and slow imports wait until a command needs them."""
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
 from gola.cli import compare, data, demo, evaluate, operators, plot, predict, problems, sweep, train
-from gola.cli.console import errors
+from gola.cli.console import errors, say
 
 app = typer.Typer(
-    help="Operator learning from few simulations on scattered points.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo.demo)
@@ -31,11 +31,26 @@ app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        say(f"gola {version('gola')}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Operator learning from few simulations on points and meshes."""
+
+
 def main() -> None:
     """Run the command line; a user's mistake becomes one line on standard error and exit code 2."""
     try:
         app()
     except (ValueError, OSError) as error:
         errors.print("[bold red]Error:[/]", end=" ")
-        errors.print(error, markup=False, soft_wrap=True)
+        say(str(error), to=errors)
         sys.exit(2)

@@ -1,92 +1,83 @@
 """``gola compare``: operators side by side on a user's own data."""
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
-from gola.cli.console import output
-from gola.cli.options import AsJson, KeepOld, Scheduler, Workers
+from gola.cli.console import output, say, say_json
+from gola.cli.options import AsJson, DataFile, KeepOld, NumPoints, NumTest, Scheduler, Workers
 from gola.cli.run_progress import duration, run_with_progress
+from gola.cli.training_options import NumEpochs, NumSteps, training_config
+from gola.cli.values import names
 
 if TYPE_CHECKING:
-    from gola.protocol import TrainingConfig
     from gola.runs import Outcome, RunConfig, Summary
 
 
 def compare(
-    data: Annotated[Path, typer.Argument(help="The data set.")],
+    data: DataFile,
     operators: Annotated[
-        str, typer.Option(metavar="NAMES", help="Operators, with commas between them; see `gola operators`.")
+        str, typer.Option(metavar="NAMES", help="Operators with commas between them; see `gola operators`.")
     ] = "linear,gola",
     num_train: Annotated[int, typer.Option(help="Training samples.", min=1)] = 30,
-    num_test: Annotated[int | None, typer.Option(help="Test samples; all others by default.", min=1)] = None,
-    num_points: Annotated[int | None, typer.Option(help="Points of each sample; all by default.", min=1)] = None,
-    seeds: Annotated[
-        int, typer.Option(help="How often to repeat with other samples, points and initial weights.", min=1)
+    num_test: NumTest = None,
+    num_points: NumPoints = None,
+    num_seeds: Annotated[
+        int, typer.Option(help="Repetitions, each with another split, subsampling and initialisation.", min=1)
     ] = 3,
-    seed: Annotated[int, typer.Option(help="The first seed.", min=0)] = 0,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the samples, for networks.", min=1)] = None,
-    steps: Annotated[int | None, typer.Option(help="Or training steps, for networks.", min=1)] = None,
-    out: Annotated[Path, typer.Option(help="Folder that keeps the results.")] = Path("runs/compare"),
-    workers: Workers = None,
+    seed: Annotated[int, typer.Option(help="The first random seed.", min=0)] = 0,
+    num_epochs: NumEpochs = None,
+    num_steps: NumSteps = None,
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("runs/compare"),
+    num_workers: Workers = None,
     scheduler: Scheduler = None,
     keep: KeepOld = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit several operators to the same samples, several times, and say which one to use.
+    """Fit several operators to the same samples, several times, and recommend one of them.
 
-    Every run is kept as soon as it ends: after Ctrl-C the same command goes on where it stopped, and a call with more
-    seeds or operators does only what is new.
+    Every result is kept as soon as its run ends: after Ctrl-C the same command continues where it stopped, and a call
+    with more seeds or operators does only the new runs.
     """
-    from gola.runs import RunConfig, summarise, verdict  # loads PyTorch, which takes its time
+    from gola.runs import RunConfig, summarise, verdict  # PyTorch is slow to import
 
-    names = list(dict.fromkeys(name.strip() for name in operators.split(",") if name.strip()))
-    if not names:
-        raise ValueError("--operators needs at least one name, for instance linear,gola; see `gola operators`.")
     runs = [
         RunConfig(
             data=str(data),
             operator=name,
-            training=_training(epochs, steps),
+            training=training_config(num_epochs=num_epochs, num_steps=num_steps),
             num_train=num_train,
             num_test=num_test,
             num_points=num_points,
-            seed=one,
+            seed=number,
         )
-        for one in range(seed, seed + seeds)
-        for name in names
+        for number in range(seed, seed + num_seeds)
+        for name in names(operators, "--operators")
     ]
-    outcomes = run_with_progress(runs, out, num_workers=workers, scheduler=scheduler, keep=keep)
+    outcomes = run_with_progress(runs, out, num_workers=num_workers, scheduler=scheduler, keep=keep)
     summaries = summarise(outcomes)
     if as_json:
-        result = {
-            "summaries": [summary.to_dict() for summary in summaries],
-            "verdict": verdict(summaries),
-            "runs": [outcome.to_dict() for outcome in outcomes],
-        }
-        output.print_json(json.dumps(result))
+        say_json(
+            {
+                "summaries": [summary.to_dict() for summary in summaries],
+                "verdict": verdict(summaries),
+                "runs": [outcome.to_dict() for outcome in outcomes],
+            }
+        )
         return
     output.print(_table(summaries))
-    output.print(_explanation(runs[0], outcomes, seeds), markup=False, soft_wrap=True)
-    output.print(verdict(summaries), markup=False, soft_wrap=True)
-
-
-def _training(epochs: int | None, steps: int | None) -> "TrainingConfig":
-    from gola.protocol import TrainingConfig  # loads PyTorch, which takes its time
-
-    given: dict[str, Any] = {"num_epochs": epochs, "num_steps": steps}
-    return TrainingConfig(**{name: value for name, value in given.items() if value is not None})
+    say(_explanation(runs[0], outcomes, num_seeds))
+    say(verdict(summaries))
 
 
 def _table(summaries: "list[Summary]") -> Table:
     from gola.runs import ESTIMATES
 
-    estimates = [kind for kind in ESTIMATES.values() if any(one.own_kind == kind for one in summaries)]
+    estimates = [kind for kind in ESTIMATES.values() if any(summary.estimate_kind == kind for summary in summaries)]
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("operator", overflow="fold")
     for heading in ("test error", "seeds", *estimates, "fit", "predict", "parameters"):
@@ -107,22 +98,23 @@ def _row(summary: "Summary", estimates: list[str]) -> list[str]:
         summary.operator,
         error_text(summary.mean, summary.spread),
         counted,
-        *(f"{summary.own_error:.4f}" if summary.own_kind == kind else "–" for kind in estimates),
+        *(f"{summary.estimate:.4f}" if summary.estimate_kind == kind else "–" for kind in estimates),
         duration(summary.fit_seconds),
         duration(summary.predict_seconds),
         f"{summary.num_parameters:,}",
     ]
 
 
-def _explanation(run: "RunConfig", outcomes: "list[Outcome]", seeds: int) -> str:
+def _explanation(run: "RunConfig", outcomes: "list[Outcome]", num_seeds: int) -> str:
     from gola.runs import RunResult
 
     points = "all points" if run.num_points is None else f"{run.num_points} points"
-    spread = ", ± their standard deviation over seeds" if seeds > 1 else ""
+    spread = " ± standard deviation over seeds" if num_seeds > 1 else ""
     threads = sorted({outcome.num_threads for outcome in outcomes if isinstance(outcome, RunResult)})
     machine = "1 thread" if threads == [1] else f"{' or '.join(map(str, threads))} threads"
     return (
-        f"{run.num_train} training samples, {points} each. Test errors are mean relative L2 errors{spread}; every seed"
-        " draws other samples and points, the same for all operators. Errors on training samples left out, or set aside"
-        f" for validation, need no test samples. Times are medians on {machine}: to fit, to predict one sample."
+        f"{run.num_train} training samples, {points} each. Test error: mean relative L2 error{spread}; each seed draws"
+        " its own samples and points, the same for all operators. An error on held-out training samples (cv error,"
+        " validation error) is an estimate of it that needs no test samples. Times: medians to fit, and to predict one"
+        f" sample, on {machine}."
     )

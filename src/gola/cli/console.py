@@ -1,4 +1,7 @@
-"""Where the command line writes to, and how it shows that it is at work."""
+"""Standard output and standard error of the command line."""
+
+import json
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -10,10 +13,20 @@ output = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 
 
+def say(text: str, *, to: Console = output) -> None:
+    """Print text as it is, without line breaks of our own: paths and commands can be copied."""
+    to.print(text, markup=False, soft_wrap=True)
+
+
+def say_json(value: Any) -> None:
+    """Print plain values for scripts."""
+    output.print_json(json.dumps(value))
+
+
 def warn(message: str) -> None:
     """Print a warning on one line of standard error."""
     errors.print("[bold yellow]Warning:[/]", end=" ")
-    errors.print(message, markup=False, soft_wrap=True)
+    say(message, to=errors)
 
 
 def progress_bar() -> Progress:

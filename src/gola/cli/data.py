@@ -1,6 +1,5 @@
 """``gola import``, ``export`` and ``inspect``: data sets from and for other programs and people."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,16 +9,13 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
-from gola.cli.console import output
-from gola.cli.options import AsJson
-from gola.data.dataset import Dataset
-from gola.data.formats import export_sample, import_files
-from gola.data.sample import Channel
+from gola.cli.console import output, say, say_json
+from gola.cli.options import AsJson, DataFile
 
 if TYPE_CHECKING:
+    from gola.data.dataset import Dataset
     from gola.data.inspection import Inspection
-
-_File = Annotated[Path, typer.Argument(help="A data set, as `gola generate` and `gola import` write it.")]
+    from gola.data.sample import Channel
 
 
 def import_data(
@@ -27,53 +23,69 @@ def import_data(
     inputs: Annotated[str, typer.Option(metavar="NAMES", help="Input channels: k, or 'k [W/m/K], f' with units.")],
     out: Annotated[Path, typer.Option(help="The data set to write.")],
     targets: Annotated[str, typer.Option(metavar="NAMES", help="Target channels; none for inputs only.")] = "",
+    as_json: AsJson = False,
 ) -> None:
     """Read simulations from meshes (any format of meshio), .npz archives or CSV tables into a data set."""
-    from gola.data.inspection import inspect  # loads PyTorch, which takes its time
+    from gola.data.formats import import_files  # SciPy and h5py are slow to import
+    from gola.data.inspection import inspect
 
     dataset = import_files(files, inputs=_channels(inputs), targets=_channels(targets))
     dataset.save(out)
-    output.print(f"{out}: {dataset!r}", markup=False, soft_wrap=True)
-    _print_findings(inspect(dataset))
+    inspection = inspect(dataset)
+    if as_json:
+        say_json({"out": str(out), **asdict(inspection)})
+        return
+    say(f"{out}: {dataset!r}")
+    _print_findings(inspection)
 
 
 def export_data(
-    file: _File,
+    file: DataFile,
     out: Annotated[Path, typer.Option(help="A .vtu file for one sample, or a folder for several.")],
     sample: Annotated[list[int] | None, typer.Option(help="Which samples; all by default. May be repeated.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write samples to .vtu files, for ParaView."""
+    from gola.data.dataset import Dataset  # SciPy and h5py are slow to import
+    from gola.data.formats import export_sample
+
     dataset = Dataset.load(file)
     chosen = [sample_index(dataset, number) for number in sample] if sample else list(range(len(dataset)))
     if out.suffix and len(chosen) > 1:
         raise ValueError(f"{out} can hold one sample, not {len(chosen)}; choose one with --sample, or name a folder.")
     if not out.suffix:
         out.mkdir(parents=True, exist_ok=True)
-    for index in chosen:
-        path = out if out.suffix else out / f"sample_{index:04d}.vtu"
+    written = {index: out if out.suffix else out / f"sample_{index:04d}.vtu" for index in chosen}
+    for index, path in written.items():
         export_sample(dataset[index], path, inputs=dataset.inputs, targets=dataset.targets)
-    output.print(f"Wrote {len(chosen)} samples to {out}.", soft_wrap=True)
+    if as_json:
+        say_json({"files": {str(index): str(path) for index, path in written.items()}})
+    else:
+        say(f"Wrote {len(chosen)} samples to {out}.")
 
 
-def inspect_data(file: _File, as_json: AsJson = False) -> None:
-    """Summarise a data set, and warn about what will hurt."""
-    from gola.data.inspection import inspect  # loads PyTorch, which takes its time
+def inspect_data(file: DataFile, as_json: AsJson = False) -> None:
+    """Summarise a data set, and warn about likely problems."""
+    from gola.data.dataset import Dataset  # SciPy and h5py are slow to import
+    from gola.data.inspection import inspect
 
     inspection = inspect(Dataset.load(file))
     if as_json:
-        output.print_json(json.dumps(asdict(inspection)))
+        say_json(asdict(inspection))
         return
     output.print(_summary(inspection, file))
     output.print(_channel_table(inspection))
     _print_findings(inspection)
 
 
-def _channels(names: str) -> list[Channel]:
+def _channels(names: str) -> "list[Channel]":
+    from gola.data.sample import Channel
+
     return [Channel.parse(name) for name in names.split(",") if name.strip()]
 
 
-def sample_index(dataset: Dataset, sample: int) -> int:
-    """Check a number that should be that of a sample."""
+def sample_index(dataset: "Dataset", sample: int) -> int:
+    """Check that a data set has a sample with this number."""
     if not 0 <= sample < len(dataset):
         raise ValueError(f"There is no sample {sample}; the data set has samples 0 to {len(dataset) - 1}.")
     return sample
@@ -93,7 +105,7 @@ def _summary(inspection: "Inspection", file: Path) -> Table:
         "domain": box,
         "spacing (median)": f"{inspection.spacing:.4g}",
         "suggested radius": f"{inspection.radius:.4g}",
-        "also stored": ", ".join(what for what, there in known.items() if there) or "nothing",
+        "also stored": ", ".join(what for what, there in known.items() if there) or "–",
         **{key: str(value) for key, value in inspection.provenance.items() if key != "files"},
     }
     table = Table(title=str(file), show_header=False)
@@ -116,6 +128,6 @@ def _channel_table(inspection: "Inspection") -> Table:
 def _print_findings(inspection: "Inspection") -> None:
     for warning in inspection.warnings:
         output.print("[bold yellow]Warning:[/]", end=" ")
-        output.print(warning, markup=False, soft_wrap=True)
+        say(warning)
     for remark in inspection.remarks:
-        output.print(f"Note: {remark}", markup=False, soft_wrap=True)
+        say(f"Note: {remark}")

@@ -1,7 +1,5 @@
-"""``gola evaluate``: how good a surrogate is, at any number of points."""
+"""``gola evaluate``: the errors of a surrogate, at any number of points."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,9 +8,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from gola.cli.console import output, progress_bar, warn
-from gola.cli.options import AsJson, counts
+from gola.cli.console import output, say_json, warn
+from gola.cli.evaluating import evaluated
+from gola.cli.options import AsJson
 from gola.cli.surrogates import load_surrogate
+from gola.cli.values import counts, names
 
 if TYPE_CHECKING:
     from gola.data.dataset import Dataset
@@ -24,76 +24,57 @@ def evaluate(
     source: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or a .gola file.")],
     num_points: Annotated[
         str | None,
-        typer.Option(metavar="N,N,…", help="Points to draw from each sample; by default as the run, or all."),
+        typer.Option(metavar="N,N,…", help="Points to draw from each sample; as in the run by default, or all."),
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Further metrics: relative_l1, rmse, max_error, r2, or registered ones."),
     ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Another data set: all its samples are used, so none of them may have served for fitting. By default"
-            " the test samples of the run, and the errors are kept in its folder."
+            help="Another data set: all its samples are used, so none of them may have been a training sample. By"
+            " default the test samples of the run, and the errors are kept in its folder."
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides the points; by default as the run.", min=0)] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Random seed of the points; as in the run by default.", min=0)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure the relative L2 error of a surrogate on samples that it has never seen."""
-    from gola.runs import RunConfig  # PyTorch takes its time to import
+    from gola.runs import RunConfig  # PyTorch is slow to import
     from gola.runs.folder import RunFolder
 
     surrogate = load_surrogate(source)
     config = RunConfig.load(source) if source.is_dir() else None
     file, test = _test_samples(surrogate, config, data)
-    sizes = counts(num_points, "--num-points") if num_points else [config.num_points if config and not data else None]
-    seed = seed if seed is not None else config.seed + 1 if config else 0
-    evaluation = evaluated(surrogate, test, sizes, seed=seed, data=file)
+    record = evaluated(
+        surrogate,
+        test,
+        counts(num_points, "--num-points") if num_points else [config.num_points if config and not data else None],
+        metrics=names(metrics, "--metrics") if metrics is not None else (),
+        seed=seed if seed is not None else config.seed + 1 if config else 0,
+        data=file,
+    )
     if config and data is None:
-        RunFolder(source).keep_evaluation(evaluation)
+        RunFolder(source).keep_evaluation(record)
     if as_json:
-        output.print_json(json.dumps(evaluation))
-    else:
-        output.print(_table(evaluation, surrogate))
-
-
-def evaluated(
-    surrogate: "Surrogate", test: "Dataset", sizes: Sequence[int | None], *, seed: int, data: Path
-) -> dict[str, Any]:
-    """Evaluate at several numbers of points, with a bar, and return plain values.
-
-    Args:
-        surrogate: What to judge.
-        test: Samples that it has never seen.
-        sizes: Numbers of points to draw from each sample; None for all its points.
-        seed: Decides which points.
-        data: The file of the samples, to be kept with the numbers.
-    """
-    from gola.surrogate.evaluation import evaluate as evaluate_samples
-
-    fewest = int(test.num_points.min())
-    if max(size or 1 for size in sizes) > fewest:
-        raise ValueError(f"Cannot draw {max(size or 1 for size in sizes)} points; a sample has only {fewest}.")
-    evaluations = []
-    with progress_bar() as progress:
-        for size in sizes:
-            task = progress.add_task(f"Predicting {size or 'all'} points", total=len(test))
-            result = evaluate_samples(
-                surrogate,
-                test,
-                num_points=size,
-                seed=seed,
-                on_progress=lambda num_done, task=task: progress.update(task, completed=num_done),  # type: ignore[misc]
-            )
-            evaluations.append({"num_points": size, **result.to_dict(), "errors": result.errors.tolist()})
-    return {"data": str(data), "seed": seed, "evaluations": evaluations}
+        say_json(record)
+        return
+    output.print(_error_table(record["evaluations"], surrogate))
+    if metrics is not None:
+        output.print(_metric_table(record["evaluations"], surrogate))
 
 
 def _test_samples(surrogate: "Surrogate", config: "RunConfig | None", data: Path | None) -> tuple[Path, "Dataset"]:
-    """Return the file and the samples to judge on, at all their points."""
+    """Return the file and the samples to evaluate on, at all their points."""
     from gola.data.dataset import Dataset
 
     if data is not None and (config is None or not _was_fitted_to(surrogate, replace(config, data=str(data)))):
         other = Dataset.load(data)
         if _is_of_the_same_origin(surrogate, other):
-            warn(f"{data} was made like the training data; if training samples are in it, errors come out too small.")
+            warn(f"{data} was made like the training data; if training samples are in it, the errors are too small.")
         return data.resolve(), other
     if config is None:
         raise ValueError("A .gola file does not say which samples to test on; name a data set with --data.")
@@ -112,9 +93,8 @@ def _was_fitted_to(surrogate: "Surrogate", config: "RunConfig") -> bool:
     from gola.data.dataset import Dataset
 
     whole = Dataset.load(config.data)
-    if len(whole) < (config.num_train or 0) + (config.num_test or 0) or whole.num_points.min() < (
-        config.num_points or 0
-    ):
+    num_samples = (config.num_train or 0) + (config.num_test or 0)
+    if len(whole) < num_samples or whole.num_points.min() < (config.num_points or 0):
         return False
     return config.samples()[0].fingerprint() == surrogate.provenance.get("data", {}).get("fingerprint")
 
@@ -129,8 +109,7 @@ def _is_of_the_same_origin(surrogate: "Surrogate", data: "Dataset") -> bool:
     return bool(now) and before == now
 
 
-def _table(evaluation: dict[str, Any], surrogate: "Surrogate") -> Table:
-    rows = evaluation["evaluations"]
+def _error_table(rows: list[dict[str, Any]], surrogate: "Surrogate") -> Table:
     title = f"Relative L2 error of {surrogate.operator.name} on {rows[0]['num_samples']} samples"
     table = Table(title=title, title_justify="left")
     for heading in ("points", "mean ± std", "median", "max", "ms per prediction"):
@@ -142,4 +121,18 @@ def _table(evaluation: dict[str, Any], surrogate: "Surrogate") -> Table:
         numbers = [f"{row['mean']:.4f} ± {row['std']:.4f}", f"{row['median']:.4f}", f"{row['max']:.4f}"]
         channels = [f"{error:.4f}" for error in row["channels"]] if several else []
         table.add_row(str(row["num_points"] or "all"), *numbers, f"{1000 * row['seconds']:.1f}", *channels)
+    return table
+
+
+def _metric_table(rows: list[dict[str, Any]], surrogate: "Surrogate") -> Table:
+    """Return a row for each metric and number of points, and a column for each channel in its own unit."""
+    table = Table(title="Mean over samples", title_justify="left")
+    table.add_column("metric", no_wrap=True)
+    table.add_column("points", justify="right", no_wrap=True)
+    for channel in surrogate.targets:
+        table.add_column(Text(str(channel)), justify="right", no_wrap=True)
+    for name in rows[0]["metrics"]:
+        for row in rows:
+            values = row["metrics"][name]["channels"]
+            table.add_row(name, str(row["num_points"] or "all"), *(f"{value:.4g}" for value in values))
     return table

@@ -1,4 +1,4 @@
-"""Ctrl-C and polite kills: finish the step, keep the state, and only then stop."""
+"""Ctrl-C and SIGTERM: finish the step, keep the state, and only then stop."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from types import FrameType
 
 @contextmanager
 def stop_on_signals(on_first: Callable[[], object]) -> Iterator[Callable[[], bool]]:
-    """Turn the first SIGINT or SIGTERM into an answer, for those who ask; a second one interrupts at once.
+    """Remember the first SIGINT or SIGTERM until the training asks for it; a second one interrupts at once.
 
     Args:
         on_first: Called when the first signal comes.

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gola.cli.console import output, progress_bar
+from gola.cli.console import progress_bar, say, say_json
 from gola.cli.data import sample_index
+from gola.cli.options import AsJson
 
 if TYPE_CHECKING:
     from gola.data.dataset import Dataset
@@ -26,27 +27,29 @@ def plot(
         Path | None,
         typer.Option(help="The picture of a data set, or a folder; by default beside the file, or in the run."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Draw a sample of a data set; or the predictions, learning curves and errors of a run."""
-    if path.is_dir():
-        _plot_run(path, sample, out or path)
-    else:
-        _plot_data(path, sample or 0, out)
+    pictures = _plot_run(path, sample, out or path) if path.is_dir() else _plot_data(path, sample or 0, out)
+    if as_json:
+        say_json({"files": [str(picture) for picture in pictures]})
+        return
+    for picture in pictures:
+        say(str(picture))
 
 
-def _plot_data(file: Path, number: int, out: Path | None) -> None:
+def _plot_data(file: Path, number: int, out: Path | None) -> list[Path]:
     from gola.data.dataset import Dataset
-    from gola.plotting.fields import draw_sample  # Matplotlib takes its time to import
+    from gola.plotting.fields import draw_sample  # Matplotlib is slow to import
     from gola.plotting.style import write
 
     dataset = Dataset.load(file)
     index = sample_index(dataset, number)
     figure = draw_sample(dataset[index], dataset.inputs, dataset.targets, title=f"{file.name}, sample {index}")
-    picture = write(figure, out or file.with_name(f"{file.stem}_sample_{index}.png"))
-    output.print(str(picture), soft_wrap=True)
+    return [write(figure, out or file.with_name(f"{file.stem}_sample_{index}.png"))]
 
 
-def _plot_run(folder: Path, sample: int | None, out: Path) -> None:
+def _plot_run(folder: Path, sample: int | None, out: Path) -> list[Path]:
     from gola.cli.surrogates import load_surrogate
     from gola.plotting.run import draw_run
     from gola.plotting.style import write
@@ -54,17 +57,17 @@ def _plot_run(folder: Path, sample: int | None, out: Path) -> None:
     from gola.surrogate.evaluation import evaluate
 
     surrogate = load_surrogate(folder)
-    data, what = _judged_samples(RunConfig.load(folder))
+    data, what = _shown_samples(RunConfig.load(folder))
     if sample is not None:
         sample_index(data, sample)
     with progress_bar() as progress:
         task = progress.add_task("Predicting", total=len(data))
         evaluation = evaluate(surrogate, data, on_progress=lambda num_done: progress.update(task, completed=num_done))
-    for name, figure in draw_run(surrogate, data, evaluation.errors, what=what, sample=sample).items():
-        output.print(str(write(figure, out / f"{name}.png")), soft_wrap=True)
+    figures = draw_run(surrogate, data, evaluation.errors, what=what, sample=sample)
+    return [write(figure, out / f"{name}.png") for name, figure in figures.items()]
 
 
-def _judged_samples(config: "RunConfig") -> "tuple[Dataset, str]":
-    """Return the test samples of a run and what to call them; the training samples where it has no others."""
+def _shown_samples(config: "RunConfig") -> "tuple[Dataset, str]":
+    """Return the test samples of a run and what they are; the training samples where it has no others."""
     train, test = config.samples()
     return (train, "training sample") if test is None else (test.in_memory(), "test sample")

@@ -1,54 +1,64 @@
 """``gola problems`` and ``gola generate``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from gola.cli.console import INTERRUPTED, errors, output, progress_bar
-from gola.cli.options import Scheduler, Workers, assignments
-from gola.problems import make_problem
-from gola.problems.generation import generate
-from gola.registry import PROBLEMS
+from gola.cli.console import INTERRUPTED, errors, output, progress_bar, say, say_json
+from gola.cli.options import AsJson, Scheduler, Workers, completing_problems
+from gola.cli.values import assignments
+
+if TYPE_CHECKING:
+    from gola.problems import Problem
 
 
-def list_problems() -> None:
+def list_problems(as_json: AsJson = False) -> None:
     """List the benchmark problems with their equations, channels, sizes and parameters."""
-    for name, kind in PROBLEMS.items():
-        problem = kind()
-        inputs, targets = (", ".join(map(str, channels)) for channels in (problem.inputs, problem.targets))
-        parameters = ", ".join(f"{key}={value}" for key, value in problem.parameters.items())
-        output.print(Text(name, style="bold"), Text(f"({problem.title}, {problem.dim}D)"))
+    from gola.registry import PROBLEMS  # looking a problem up imports SciPy, which is slow
+
+    problems = [_facts(name, kind()) for name, kind in PROBLEMS.items()]
+    if as_json:
+        say_json(problems)
+        return
+    for problem in problems:
+        output.print(Text(problem["name"], style="bold"), Text(f"({problem['title']}, {problem['dim']}D)"))
         facts = Table.grid(padding=(0, 2, 0, 2))
-        facts.add_row("equation", Text(problem.equation))
-        facts.add_row("channels", Text(f"{inputs} → {targets}"))
-        if problem.symmetries:
-            facts.add_row("symmetries", Text(problem.symmetries))
-        facts.add_row("size", Text(problem.typical_size))
-        facts.add_row("parameters", Text(parameters))
+        facts.add_row("equation", Text(problem["equation"]))
+        facts.add_row("channels", Text(f"{', '.join(problem['inputs'])} → {', '.join(problem['targets'])}"))
+        if problem["symmetries"]:
+            facts.add_row("symmetries", Text(", ".join(problem["symmetries"])))
+        facts.add_row("size", Text(problem["size"]))
+        facts.add_row("parameters", Text(", ".join(f"{key}={value}" for key, value in problem["parameters"].items())))
         output.print(facts)
 
 
 def generate_data(
-    problem: Annotated[str, typer.Argument(help="Name of the problem; see `gola problems`.")],
+    problem: Annotated[
+        str, typer.Argument(help="Name of the problem; see `gola problems`.", autocompletion=completing_problems)
+    ],
     out: Annotated[Path, typer.Option(help="The file to write.")],
-    num_samples: Annotated[int, typer.Option(help="How many samples.")] = 200,
-    seed: Annotated[int, typer.Option(help="Decides the random inputs.")] = 0,
+    num_samples: Annotated[int, typer.Option(help="Number of samples.", min=1)] = 200,
+    seed: Annotated[int, typer.Option(help="Random seed of the inputs.", min=0)] = 0,
     parameters: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the problem; may be repeated."),
     ] = None,
-    workers: Workers = None,
+    num_workers: Workers = None,
     scheduler: Scheduler = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that holds something else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Solve a benchmark problem for many random inputs, and write a data set.
 
-    Ctrl-C keeps what is finished; the same command then goes on where it stopped.
+    Ctrl-C keeps the samples that are finished; the same command then continues.
     """
-    chosen = make_problem(problem, **assignments(parameters or []))
+    from gola.problems import make_problem  # SciPy is slow to import
+    from gola.problems.generation import generate
+
+    chosen = make_problem(problem, **assignments(parameters or [], {}))
     with progress_bar() as progress:
         task = progress.add_task(chosen.title, total=num_samples)
         try:
@@ -57,13 +67,30 @@ def generate_data(
                 out,
                 num_samples=num_samples,
                 seed=seed,
-                num_workers=workers,
+                num_workers=num_workers,
                 scheduler=scheduler,
                 overwrite=overwrite,
                 on_progress=lambda num_done: progress.update(task, completed=num_done),
             )
         except KeyboardInterrupt:
             progress.stop()
-            errors.print(f"Interrupted. Finished samples are kept in {out}.parts; run the same command to go on.")
+            say(f"Interrupted. Finished samples are kept in {out}.parts; run the same command to continue.", to=errors)
             raise typer.Exit(INTERRUPTED) from None
-    output.print(f"{out}: {dataset!r}, {out.stat().st_size / 1e6:.1f} MB", markup=False, soft_wrap=True)
+    if as_json:
+        say_json({"out": str(out), "num_samples": len(dataset), "provenance": dataset.provenance})
+    else:
+        say(f"{out}: {dataset!r}, {out.stat().st_size / 1e6:.1f} MB")
+
+
+def _facts(name: str, problem: "Problem") -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": problem.title,
+        "dim": problem.dim,
+        "equation": problem.equation,
+        "inputs": [str(channel) for channel in problem.inputs],
+        "targets": [str(channel) for channel in problem.targets],
+        "symmetries": list(problem.symmetries),
+        "size": problem.typical_size,
+        "parameters": problem.parameters,
+    }

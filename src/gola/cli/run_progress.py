@@ -1,4 +1,4 @@
-"""Show how many runs go: a bar with the time left, a line now and then for log files, and failures at once."""
+"""Show the progress of many runs: a bar with the time left, lines for log files, and failures at once."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Column
 from rich.text import Text
 
-from gola.cli.console import INTERRUPTED, errors
+from gola.cli.console import INTERRUPTED, errors, say
 
 if TYPE_CHECKING:
     from gola.protocol import Progress as TrainingStep
@@ -26,8 +26,8 @@ def run_with_progress(
     scheduler: str | None = None,
     keep: bool = False,
 ) -> "list[Outcome]":
-    """Do the runs that are missing, and show how they go; Ctrl-C ends the command and keeps what is finished."""
-    from gola.runs import run_all  # loads PyTorch, which takes its time
+    """Do the runs that have no result, with a bar; Ctrl-C ends the command and keeps finished runs."""
+    from gola.runs import run_all  # PyTorch is slow to import
 
     with _RunsBar() as bar, _interruptible(bar, folder):
         return run_all(
@@ -42,7 +42,7 @@ def run_with_progress(
 
 
 def duration(seconds: float) -> str:
-    """Write a time for people.
+    """Format a time for people.
 
     >>> duration(0.0123), duration(5.04), duration(90), duration(7300)
     ('12 ms', '5.0 s', '1.5 min', '2.0 h')
@@ -59,7 +59,7 @@ def _interruptible(bar: "_RunsBar", folder: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         bar.stop()
-        errors.print(f"Interrupted. Finished runs are kept in {folder}; run the same command to go on.", soft_wrap=True)
+        say(f"Interrupted. Finished runs are kept in {folder}; run the same command to continue.", to=errors)
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -81,7 +81,7 @@ class _RunsBar(Progress):
         self._runs = self.add_task("runs", total=None, end=None)
 
     def show(self, status: "RunStatus") -> None:
-        """Show how many runs are done, and what came last if it is a failure or nobody watches the bar."""
+        """Show how many runs are done, and the latest one if it failed or if this is no terminal."""
         end = None if status.seconds_left is None else time.monotonic() + status.seconds_left
         self.update(self._runs, total=status.num_runs, completed=status.num_done, end=end)
         self.update(self._steps, visible=False)
@@ -90,14 +90,13 @@ class _RunsBar(Progress):
             return
         message = getattr(status.last, "message", "")
         if message:
-            errors.print(f"Failed: {status.last.run.label}: {message}", markup=False, soft_wrap=True)
+            say(f"Failed: {status.last.run.label}: {message}", to=errors)
         elif not errors.is_terminal:
             left = "" if not status.seconds_left else f", about {duration(status.seconds_left)} left"
-            line = f"{status.num_done}/{status.num_runs} runs{left}: {status.last.run.label}"
-            errors.print(line, markup=False, soft_wrap=True)
+            say(f"{status.num_done}/{status.num_runs} runs{left}: {status.last.run.label}", to=errors)
 
     def show_step(self, run: "RunConfig", step: "TrainingStep") -> None:
-        """Show how the training of a run goes."""
+        """Show how far the training of a run is."""
         error = "" if step.last is None else f", training error {step.last.training_error:.4f}"
         description = f"{run.label}{error}"
         task = self.tasks[0]
@@ -111,18 +110,18 @@ class _RunsBar(Progress):
         pending = status.num_runs - status.num_done
         parts = [f"{status.num_found} of {status.num_runs} runs are done already"] if status.num_found else []
         if status.num_outdated:
-            parts.append(f"{status.num_outdated} have results of other code and are done anew")
+            parts.append(f"{status.num_outdated} have results of another code version and are repeated")
         if pending and status.seconds_left:
-            parts.append(f"about {duration(status.seconds_left)} to go")
+            parts.append(f"about {duration(status.seconds_left)} left")
         if parts:
-            errors.print(f"{'; '.join(parts)}.", markup=False, soft_wrap=True)
+            say(f"{'; '.join(parts)}.", to=errors)
 
 
 class _TimeLeft(ProgressColumn):
-    """The time until a moment that was estimated before."""
+    """The time until the estimated end."""
 
     def render(self, task: Task) -> Text:
-        """Return the time, or nothing where it is not known."""
+        """Return the time, or nothing where it is unknown."""
         end = task.fields.get("end")
         if task.finished or end is None:
             return Text("")

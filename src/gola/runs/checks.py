@@ -1,4 +1,4 @@
-"""Whether runs can work, found out before the first of them starts."""
+"""Check runs against their data before the first of them starts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -23,7 +23,7 @@ def require_runnable(runs: Iterable[RunConfig]) -> None:
     for run in runs:
         whole = Dataset.load(run.data)
         if not whole.targets:
-            raise ValueError(f"{run.data} has inputs only; a run needs targets to learn from and to be judged by.")
+            raise ValueError(f"{run.data} has inputs only; a run needs targets, to fit to and to evaluate on.")
         _require_points(run, whole)
         num_fitted = _num_fitted(run, whole)
         one = whole.select([0])
@@ -47,24 +47,24 @@ def _require_points(run: RunConfig, whole: Dataset) -> None:
 
 
 def _num_fitted(run: RunConfig, whole: Dataset) -> int:
-    """Return how many samples a run fits to, and check that it has some to be judged by."""
+    """Return how many samples a run fits to, and check that it has some to be evaluated on."""
     if run.num_train is not None and not 1 <= run.num_train <= len(whole):
         raise ValueError(f"Cannot take {run.num_train} training samples from {run.data}, which has {len(whole)}.")
     train, test = run.whole_samples()
     if test is None:
         raise ValueError(
-            f"{run.data} has {len(whole)} samples; take fewer of them for training, so that some are left to judge by."
+            f"{run.data} has {len(whole)} samples; take fewer of them for training, so that some are left for testing."
         )
     return len(train)
 
 
 def require_alike(settings: Mapping[str, Any], defaults: Mapping[str, Any], label: str) -> None:
-    """Check that values are of the kind of their defaults; whether there are such settings is checked elsewhere.
+    """Check that values have the type of their defaults; whether there are such settings is checked elsewhere.
 
     Args:
-        settings: What a user asks for.
-        defaults: What there is otherwise; None stands for a number that is left open.
-        label: What they belong to.
+        settings: Values by name.
+        defaults: Default values by name; None stands for a number that is left open.
+        label: What they belong to, in messages.
     """
     for name, value in settings.items():
         if name in defaults and not _alike(value, defaults[name]):

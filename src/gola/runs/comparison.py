@@ -1,4 +1,4 @@
-"""Operators side by side: what their runs over several seeds say."""
+"""Operators side by side: their runs over several seeds, summarised."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,31 +7,31 @@ from typing import Any
 
 from gola.runs.result import Outcome, RunResult
 
-ESTIMATES = {"cv_error": "left out", "validation_error": "validation"}
-"""Scores by which a fit judges itself without test samples, and what people call them."""
+ESTIMATES = {"cv_error": "cv error", "validation_error": "validation error"}
+"""Scores that estimate the test error from the training samples alone, and their headings in tables."""
 NOTABLE = 1.5
 """Times whose ratio is smaller are about the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What the runs of one operator say together.
+    """The runs of one operator, summarised.
 
     Attributes:
         operator: Its name, and preset where one was chosen.
         errors: Mean test error of each seed.
-        own_errors: Errors that the fits themselves came up with, without test samples; empty where they did not.
-        own_kind: What those are, one of :data:`ESTIMATES`.
+        estimates: Test errors that the fits estimated from the training samples alone; empty where they did not.
+        estimate_kind: What those are, one of :data:`ESTIMATES`.
         fit_seconds: Median time to fit.
         predict_seconds: Median time to predict one sample.
         num_parameters: Median number of parameters.
-        failures: What went wrong, by seed.
+        failures: Messages of failed runs, by seed.
     """
 
     operator: str
     errors: Mapping[int, float]
-    own_errors: tuple[float, ...] = ()
-    own_kind: str = ""
+    estimates: tuple[float, ...] = ()
+    estimate_kind: str = ""
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     num_parameters: int = 0
@@ -39,7 +39,7 @@ class Summary:
 
     @property
     def mean(self) -> float:
-        """Mean error over the seeds; infinite where no run has ended well."""
+        """Mean error over the seeds; infinite where no run succeeded."""
         return statistics.fmean(self.errors.values()) if self.errors else float("inf")
 
     @property
@@ -48,9 +48,9 @@ class Summary:
         return spread(self.errors.values())
 
     @property
-    def own_error(self) -> float | None:
-        """Mean of the errors that the fits themselves came up with."""
-        return statistics.fmean(self.own_errors) if self.own_errors else None
+    def estimate(self) -> float | None:
+        """Mean of the estimated errors."""
+        return statistics.fmean(self.estimates) if self.estimates else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -59,8 +59,8 @@ class Summary:
             "error": self.mean if self.errors else None,
             "spread": self.spread,
             "errors": {str(seed): error for seed, error in self.errors.items()},
-            "own_error": self.own_error,
-            "own_kind": self.own_kind or None,
+            "estimate": self.estimate,
+            "estimate_kind": self.estimate_kind or None,
             "fit_seconds": self.fit_seconds,
             "predict_seconds": self.predict_seconds,
             "num_parameters": self.num_parameters,
@@ -69,7 +69,7 @@ class Summary:
 
 
 def summarise(outcomes: Iterable[Outcome]) -> list[Summary]:
-    """Bring runs of the same operator together, the lowest error first."""
+    """Summarise the runs of each operator, the lowest error first."""
     by_operator: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_operator.setdefault(outcome.run.operator, []).append(outcome)
@@ -79,8 +79,8 @@ def summarise(outcomes: Iterable[Outcome]) -> list[Summary]:
 def clearly_below(first: Mapping[int, float], second: Mapping[int, float]) -> bool:
     """Whether errors are lower in every seed or fold, and on average by more than the differences scatter.
 
-    Runs of the same seed or fold share their samples, so differences are taken one by one: what makes a draw of
-    samples hard for all cancels. Two draws at least are needed to be clear.
+    Runs of the same seed or fold share their samples, so differences are paired: what makes a draw of samples hard for
+    all operators cancels. At least two draws are needed.
 
     >>> clearly_below({0: 0.10, 1: 0.20}, {0: 0.15, 1: 0.26}), clearly_below({0: 0.10, 1: 0.20}, {0: 0.19, 1: 0.18})
     (True, False)
@@ -98,7 +98,7 @@ def spread(errors: Iterable[float]) -> float | None:
 
 
 def error_text(mean: float, deviation: float | None) -> str:
-    """Write an error with its spread.
+    """Format an error with its spread.
 
     >>> error_text(0.06234, 0.0041), error_text(0.5, None)
     ('0.0623 ± 0.0041', '0.5000')
@@ -115,8 +115,8 @@ def _summary(operator: str, outcomes: Sequence[Outcome]) -> Summary:
     return Summary(
         operator=operator,
         errors={result.run.seed: result.error for result in results},
-        own_errors=() if score is None else tuple(result.scores[score] for result in results),
-        own_kind="" if score is None else ESTIMATES[score],
+        estimates=() if score is None else tuple(result.scores[score] for result in results),
+        estimate_kind="" if score is None else ESTIMATES[score],
         fit_seconds=statistics.median(result.fit_seconds for result in results),
         predict_seconds=statistics.median(result.predict_seconds for result in results),
         num_parameters=round(statistics.median(result.num_parameters for result in results)),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gola.data.dataset import Dataset
+from gola.files import replacing
 from gola.fitting.configs import config_for
 from gola.protocol import TrainingConfig
 from gola.registry import OPERATORS
@@ -31,10 +32,10 @@ class RunConfig:
         num_test: Number of test samples; None for all others.
         num_points: Points to keep of each sample; None for all.
         test_points: Further numbers of points at which to evaluate, drawn from the test samples with all their points.
-        num_folds: Parts that the training samples are dealt into, for cross-validation; None for none.
-        fold: The part that is held out, from 0: the run fits to the others, is judged on this one, and never touches
-            the test samples.
-        seed: Decides which samples and points, and all that is random in fitting.
+        num_folds: Folds that the training samples are split into, for cross-validation; None for none.
+        fold: The fold that is held out, from 0: the run fits to the others, is evaluated on this one, and never
+            touches the test samples.
+        seed: Random seed of split, subsampling and initialisation.
     """
 
     data: str
@@ -50,18 +51,20 @@ class RunConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        # JSON knows lists only, and a run read back from a file equals the one that was written.
+        settings = {name: tuple(value) if isinstance(value, list) else value for name, value in self.settings.items()}
+        object.__setattr__(self, "settings", settings)
         if (self.num_folds is None) != (self.fold is None):
             raise ValueError(f"num_folds and fold go together; got {self.num_folds} and {self.fold}.")
         if self.num_folds is not None and self.fold is not None and not 0 <= self.fold < self.num_folds >= 2:
             raise ValueError(
-                f"Cross-validation needs at least 2 folds, and fold counts them from 0; got fold {self.fold} of"
-                f" {self.num_folds}."
+                f"Cross-validation needs at least 2 folds, numbered from 0; got fold {self.fold} of {self.num_folds}."
             )
         if self.seed < 0:
             raise ValueError(f"seed must not be negative; got {self.seed}.")
 
     def samples(self) -> tuple[Dataset, Dataset | None]:
-        """Return the samples to fit to and those to judge by; None of the latter where all are for training."""
+        """Return the training samples and the test samples; None for the latter where all are for training."""
         train, test = self.whole_samples()
         return self._train_points(train), None if test is None else self._test_points(test, self.num_points)
 
@@ -75,12 +78,12 @@ class RunConfig:
         return (train, test) if self.fold is None else self._fold_of(train)
 
     def samples_by_points(self) -> tuple[Dataset, dict[int | None, Dataset]]:
-        """Return the samples to fit to and, for each number of points to evaluate at, those to judge by."""
+        """Return the training samples and, for each number of points to evaluate at, the test samples."""
         train, test = self.whole_samples()
         if test is None:
             raise ValueError(
-                f"All {len(train)} samples of {self.data} are for training and none is left to judge by; choose a"
-                f" smaller num_train."
+                f"All {len(train)} samples of {self.data} are for training and none is left for testing; choose a"
+                " smaller num_train."
             )
         numbers = dict.fromkeys((self.num_points, *self.test_points))
         return self._train_points(train), {number: self._test_points(test, number) for number in numbers}
@@ -107,13 +110,15 @@ class RunConfig:
     def identity(self, fingerprint: str) -> str:
         """Return a hash of all that decides the result: the settings, and the content of the data.
 
-        Where the data lie does not count.
+        The path of the data does not count, nor do training settings that the operator ignores.
 
         Args:
             fingerprint: That of the data set.
         """
         name, _, preset = self.operator.partition("/")
         decisive = {**self.to_dict(), "data": fingerprint, "operator": f"{name}/{preset or 'default'}"}
+        if not self.heeds("training"):
+            del decisive["training"]
         text = json.dumps(decisive, sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
@@ -123,10 +128,10 @@ class RunConfig:
 
     @property
     def label(self) -> str:
-        """What people call this run."""
+        """The run in a few words, for messages."""
         usual = TrainingConfig().to_dict()
         changes = {name: value for name, value in self.training.to_dict().items() if value != usual[name]}
-        words = {**self.settings, **changes}
+        words = {**self.settings, **(changes if self.heeds("training") else {})}
         settings = "".join(f" {name}={value}" for name, value in words.items())
         fold = "" if self.num_folds is None else f", fold {(self.fold or 0) + 1} of {self.num_folds}"
         return f"{self.operator}{settings}, seed {self.seed}{fold}"
@@ -143,7 +148,8 @@ class RunConfig:
 
     def save(self, folder: Path) -> None:
         """Write the settings to a run's folder."""
-        (folder / "run.json").write_text(json.dumps(self.to_dict(), indent=2) + "\n")
+        with replacing(folder / "run.json") as temporary:
+            temporary.write_text(json.dumps(self.to_dict(), indent=2) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> "RunConfig":
@@ -154,11 +160,11 @@ class RunConfig:
         return cls.from_dict(json.loads(path.read_text()))
 
     def _fold_of(self, train: Dataset) -> tuple[Dataset, Dataset]:
-        """Deal the training samples into folds, and hold one of them out."""
+        """Split the training samples into folds, and hold one of them out."""
         assert self.num_folds is not None
         assert self.fold is not None
         if self.num_folds > len(train):
-            raise ValueError(f"Cannot deal {len(train)} training samples into {self.num_folds} folds; ask for fewer.")
+            raise ValueError(f"Cannot split {len(train)} training samples into {self.num_folds} folds; ask for fewer.")
         folds = np.array_split(np.random.default_rng(self.seed).permutation(len(train)), self.num_folds)
         held_out = folds.pop(self.fold)
         return train.select(np.concatenate(folds).tolist()), train.select(held_out.tolist())
@@ -167,5 +173,5 @@ class RunConfig:
         return data if self.num_points is None else data.subsample(self.num_points, seed=self.seed)
 
     def _test_points(self, data: Dataset, num_points: int | None) -> Dataset:
-        # Another seed: training and test samples of the same number should not share their points.
+        # Another seed: the first training sample and the first test sample should not share their points.
         return data if num_points is None else data.subsample(num_points, seed=self.seed + 1)

@@ -1,40 +1,46 @@
-"""Do a run: fit to the training samples, judge by the others."""
+"""Do a run: fit to the training samples, evaluate on the test samples."""
 
-import math
 import time
 import traceback
 from datetime import UTC, datetime
 
+import numpy as np
 import torch
+from jaxtyping import Float
 
 from gola.data.dataset import Dataset
 from gola.protocol import Session
 from gola.runs.config import RunConfig
+from gola.runs.evaluations import as_record
 from gola.runs.fingerprints import code_version, fingerprint_of
+from gola.runs.folder import RunFolder
 from gola.runs.result import Outcome, RunFailure, RunResult
 from gola.surrogate.evaluation import evaluate
 from gola.surrogate.surrogate import Surrogate
 
 
-def execute(run: RunConfig, session: Session | None = None) -> RunResult:
+def execute(run: RunConfig, session: Session | None = None, folder: RunFolder | None = None) -> RunResult:
     """Fit to the training samples and evaluate on the test samples, or on the fold that is held out.
 
     Args:
         run: The settings, which decide the result.
         session: How to run the training, for networks.
+        folder: Where to keep the surrogate and its errors, once :meth:`RunFolder.begin` was called; nowhere by default.
 
     Raises:
         ValueError: If the settings and the data do not go together, or a prediction is not a finite number.
     """
     code = code_version()  # before anything takes long: the files may change meanwhile, and the loaded code does not
     start = time.perf_counter()
+    session = session or Session()
     train, test_by_points = run.samples_by_points()
-    surrogate = run.fit(train, session=session)
+    surrogate = run.fit(train, session=session) if folder is None else folder.fit(run, train, session)
     evaluations = {number: evaluate(surrogate, data.in_memory()) for number, data in test_by_points.items()}
-    errors = {number: tuple(evaluation.errors.tolist()) for number, evaluation in evaluations.items()}
     for number, data in test_by_points.items():
-        _require_finite(errors[number], data)
-    first = evaluations[run.num_points]
+        _require_finite(evaluations[number].errors, data)
+    if folder is not None:
+        folder.keep_evaluation(as_record(evaluations, data=run.data, seed=run.seed + 1))
+    errors = {number: tuple(evaluation.errors.tolist()) for number, evaluation in evaluations.items()}
     return RunResult(
         run=run,
         data=fingerprint_of(run.data),
@@ -44,8 +50,8 @@ def execute(run: RunConfig, session: Session | None = None) -> RunResult:
         operator=surrogate.operator.config.to_dict(),
         why=surrogate.provenance.get("choice", {}).get("why", ""),
         num_parameters=surrogate.operator.num_parameters,
-        fit_seconds=_fit_seconds(surrogate),
-        predict_seconds=first.seconds,
+        fit_seconds=fit_seconds(surrogate),
+        predict_seconds=evaluations[run.num_points].seconds,
         seconds=time.perf_counter() - start,
         num_threads=torch.get_num_threads(),
         versions=surrogate.provenance["versions"],
@@ -64,16 +70,16 @@ def attempt(run: RunConfig, session: Session | None = None) -> Outcome:
         return RunFailure(run=run, message=kind + message, details=traceback.format_exc())
 
 
-def _fit_seconds(surrogate: Surrogate) -> float:
-    """Return the time to fit; a training that was resumed knows the time before the interruption."""
+def fit_seconds(surrogate: Surrogate) -> float:
+    """Return the time to fit; the history of a resumed training knows the time before the interruption."""
     history = surrogate.provenance.get("history", ())
     return max(float(surrogate.provenance["seconds"]), *(epoch["seconds"] for epoch in history[-1:]), 0.0)
 
 
-def _require_finite(errors: tuple[float, ...], data: Dataset) -> None:
-    bad = [number for number, error in enumerate(errors) if not math.isfinite(error)]
-    if bad:
+def _require_finite(errors: Float[np.ndarray, " sample"], data: Dataset) -> None:
+    bad = np.flatnonzero(~np.isfinite(errors))
+    if len(bad):
         raise ValueError(
-            f"The predictions of {len(bad)} of {len(data)} test samples, the first number {bad[0]}, are not finite."
-            " Look at the data with `gola inspect`, and train with a lower learning rate."
+            f"The predictions of {len(bad)} of {len(data)} test samples, the first of them number {bad[0]}, are not"
+            " finite. Look at the data with `gola inspect`, and train with a lower learning rate."
         )

@@ -1,15 +1,17 @@
-"""The folder of a run: its settings, its state while it trains, and what came out."""
+"""The folder of a run: its settings, the state of its training, and its results."""
 
 import csv
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gola.data.dataset import Dataset
 from gola.files import replacing
 from gola.fitting.training import discard_checkpoint
+from gola.protocol import Session
 from gola.runs.config import RunConfig
 from gola.surrogate.surrogate import Surrogate
 
@@ -26,7 +28,7 @@ class RunFolder:
 
     @property
     def surrogate_file(self) -> Path:
-        """What came out of the fit."""
+        """The fitted surrogate."""
         return self.path / "surrogate.gola"
 
     @property
@@ -46,7 +48,7 @@ class RunFolder:
 
     @property
     def is_begun(self) -> bool:
-        """Whether a run has ever been started here."""
+        """Whether a run was ever started here."""
         return (self.path / "run.json").exists()
 
     @property
@@ -54,12 +56,16 @@ class RunFolder:
         """Whether there is a surrogate."""
         return self.surrogate_file.exists()
 
+    def holds(self, config: RunConfig) -> bool:
+        """Whether a run with these settings was started here."""
+        return self.is_begun and not self._differences(config)
+
     def begin(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
-        """Make the folder ready for a run.
+        """Prepare the folder for a run.
 
         Args:
             config: The settings of the run.
-            resume: Whether to go on with the run in the folder, if there is one; its settings must be the same.
+            resume: Whether to resume the run in the folder, if there is one; its settings must be the same.
             overwrite: Whether to remove the run in the folder, if there is one.
         """
         if self.is_begun and not overwrite:
@@ -69,16 +75,23 @@ class RunFolder:
         self._clear()
         config.save(self.path)
 
-    def keep(self, surrogate: Surrogate) -> None:
-        """Write what came out; only then is the state of the training removed."""
-        history = surrogate.provenance.get("history", [])
-        if history:
-            self._write_history(history)
-        surrogate.save(self.surrogate_file)
-        discard_checkpoint(self.path)
+    def fit(self, config: RunConfig, samples: Dataset, session: Session) -> Surrogate:
+        """Fit to samples and keep the surrogate; a session that resumes loads one that is finished already.
+
+        Args:
+            config: The settings of the run, for which :meth:`begin` was called.
+            samples: The training samples.
+            session: How to run the training; its checkpoints are kept in this folder.
+        """
+        if session.resume and self.is_finished:
+            return Surrogate.load(self.surrogate_file)
+        surrogate = config.fit(samples, session=replace(session, folder=self.path))
+        if session.is_first_process:
+            self._keep(surrogate)
+        return surrogate
 
     def keep_evaluation(self, evaluation: Mapping[str, Any]) -> None:
-        """Write errors on test samples."""
+        """Write errors on test samples, see :func:`gola.runs.evaluations.as_record`."""
         with replacing(self.evaluation_file) as temporary:
             temporary.write_text(json.dumps(evaluation, indent=2) + "\n")
 
@@ -86,21 +99,32 @@ class RunFolder:
         """Read the errors on test samples, if they are known."""
         return json.loads(self.evaluation_file.read_text()) if self.evaluation_file.exists() else None
 
+    def _keep(self, surrogate: Surrogate) -> None:
+        """Write the surrogate; only then is the state of the training removed."""
+        history = surrogate.provenance.get("history", [])
+        if history:
+            self._write_history(history)
+        surrogate.save(self.surrogate_file)
+        discard_checkpoint(self.path)
+
+    def _differences(self, config: RunConfig) -> list[str]:
+        """Say in which settings the run in this folder differs."""
+        before, now = _flat(RunConfig.load(self.path).to_dict()), _flat(config.to_dict())
+        names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
+        return [f"{name} {before.get(name)} (now {now.get(name)})" for name in names]
+
     def _require_resumable(self, config: RunConfig, *, resume: bool) -> None:
         if not resume:
             raise ValueError(
                 f"{self.path} holds a finished run; choose another folder, or replace it with --overwrite."
                 if self.is_finished
-                else f"{self.path} holds an unfinished run; go on with --resume, or start anew with --overwrite."
+                else f"{self.path} holds an unfinished run; resume it with --resume, or replace it with --overwrite."
             )
-        before, now = _flat(RunConfig.load(self.path).to_dict()), _flat(config.to_dict())
-        differ = [name for name in now if before.get(name) != now[name]]
-        differ += [name for name in before if name not in now]
-        if differ:
-            changes = ", ".join(f"{name} {before.get(name)} (now {now.get(name)})" for name in differ)
+        differences = self._differences(config)
+        if differences:
             raise ValueError(
-                f"{self.path} holds a run with {changes}; resume with the same settings, or start anew with"
-                " --overwrite."
+                f"{self.path} holds a run with {', '.join(differences)}; resume with the same settings, or replace it"
+                " with --overwrite."
             )
 
     def _clear(self) -> None:

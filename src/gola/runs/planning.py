@@ -1,4 +1,4 @@
-"""What is done already, what is left to do, and how long that will take."""
+"""Which runs have results, which are still to be done, and how long these will take."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ class Plan:
     Attributes:
         found: Results by identity.
         pending: Runs to do, by identity; equal ones once.
-        num_outdated: How many of the pending runs have a result of other code, which does not count.
+        num_outdated: How many of the pending runs have a result of another code version, which does not count.
         known: All results in the folder, for estimates of time.
     """
 
@@ -27,7 +27,7 @@ class Plan:
     known: tuple[RunResult, ...]
 
     def seconds(self, num_workers: int = 1) -> float | None:
-        """Estimate the time for the pending runs; None where nothing similar was ever done."""
+        """Estimate the time for the pending runs; None where no similar run is known."""
         return estimated_seconds(self.pending.values(), self.known, num_workers)
 
 
@@ -37,7 +37,7 @@ def plan(runs: Iterable[RunConfig], folder: ResultFolder, *, keep: bool = False)
     Args:
         runs: The runs.
         folder: Where results are kept.
-        keep: Whether results of other code count too, the newest of them; otherwise those runs are done anew.
+        keep: Whether results of other code versions count too, the newest of them; otherwise those runs are repeated.
     """
     known = tuple(folder.results())
     current = {result.identity: result for result in known if result.code_version == code_version()}
@@ -56,12 +56,12 @@ def plan(runs: Iterable[RunConfig], folder: ResultFolder, *, keep: bool = False)
 
 
 def estimated_seconds(runs: Iterable[RunConfig], known: Sequence[RunResult], num_workers: int = 1) -> float | None:
-    """Estimate the time that runs take together, from those that were done before.
+    """Estimate the total time of runs from earlier ones.
 
-    A run of which nothing similar is known counts like the mean of the others.
+    A run without a similar one counts like the mean of the others.
 
     Args:
-        runs: What is to be done.
+        runs: The runs to be done.
         known: Results with their times.
         num_workers: How many runs are done at the same time.
     """
@@ -90,7 +90,7 @@ def _kind(run: RunConfig) -> tuple[str, bool, bool]:
 
 
 def _work(run: RunConfig) -> float:
-    """Return how much a run does: samples it looks at in fitting, times points."""
+    """Return the work of a run: samples that it processes in fitting, times points."""
     num_samples = run.num_train or 1
     num_epochs = run.training.resolved(num_samples).num_epochs or 1
     return num_samples * (num_epochs if run.heeds("training") else 1) * (run.num_points or 1)

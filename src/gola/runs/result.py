@@ -1,4 +1,4 @@
-"""What came out of a run."""
+"""The result of a run, or its failure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,17 +14,17 @@ class RunResult:
     Attributes:
         run: Its settings.
         data: Fingerprint of the data set.
-        errors: Relative L2 error of each sample it was judged by.
+        errors: Relative L2 error of each test sample.
         errors_by_points: The same at each further number of points.
         scores: Errors known from fitting: ``training_error``, ``validation_error``, ``cv_error``
-            (on training samples, each predicted by a fit without it).
-        operator: Settings of the operator as they were, with what the data decided.
+            (on held-out training samples).
+        operator: All settings of the operator, with those that the data decided.
         why: Why an automatic choice kept what it kept; empty for other operators.
         num_parameters: A complex number counted once.
         fit_seconds: Time to fit.
         predict_seconds: Median time to predict one sample.
-        seconds: Time in all, reading and judging included.
-        num_threads: Threads that it had.
+        seconds: Total time, reading and evaluation included.
+        num_threads: Number of threads.
         versions: Of the packages that matter.
         code_version: Of the code that decides results, see :func:`gola.runs.code_version`.
         finished: When, in UTC.
@@ -91,7 +91,7 @@ class RunFailure:
     Attributes:
         run: Its settings.
         message: What went wrong, in one line.
-        details: Where in the code, for whoever has to find out why.
+        details: The traceback.
     """
 
     run: RunConfig

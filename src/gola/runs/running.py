@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import threadpoolctl
 import torch
 
 from gola.executors import completed, workers_for
@@ -28,16 +27,16 @@ _CHECKPOINTS = ".unfinished"
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatus:
-    """Where some runs stand.
+    """How far some runs are.
 
     Attributes:
         num_runs: How many different runs there are.
         num_found: Those that had a result before.
         num_done: Those that have one now, or have failed.
         num_failed: Those that have failed.
-        num_outdated: Those that had a result of other code, which does not count.
-        seconds_left: Estimate from runs that were done before; None where nothing similar is known yet.
-        last: What came last.
+        num_outdated: Those that had a result of another code version, which does not count.
+        seconds_left: Estimate from earlier runs; None where no similar run is known.
+        last: The latest outcome.
     """
 
     num_runs: int
@@ -62,9 +61,9 @@ def run_all(
     """Do the runs that have no result in the folder yet, and return the results of all.
 
     Several runs are done at a time, one process with one thread per core. A single one is done in this process, with
-    all threads. Each result is written as soon as it is there, so after an interruption the same call goes on where it
-    stopped; a network goes on from its last checkpoint. A run that fails does not stop the others, and is tried again
-    by the next call.
+    all threads. Each result is written as soon as its run ends, so after an interruption the same call continues where
+    it stopped; a network resumes from its last checkpoint. A run that fails does not stop the others, and is tried
+    again by the next call.
 
     Args:
         runs: What to do; they are checked against their data before the first one starts.
@@ -72,7 +71,7 @@ def run_all(
         num_workers: Processes on this machine; by default one per core, and one where there is a GPU.
         scheduler: Address of a Dask scheduler to use its workers instead. They must see the files of the data sets
             under the same paths.
-        keep: Whether results of other code count too; otherwise those runs are done anew.
+        keep: Whether results of other code versions count too; otherwise those runs are repeated.
         on_progress: Called at the start and after each run.
         on_step: Called after every step of a training in this process.
 
@@ -88,7 +87,7 @@ def run_all(
     num_workers = num_workers or (1 if torch.cuda.is_available() else os.cpu_count() or 1)
     outcomes: dict[str, Outcome] = dict(todo.found)
     on_progress(_status(todo, outcomes, num_workers))
-    # Closed at once, whatever happens in between: an error must not leave processes at work.
+    # Closed at once, whatever happens in between: an error must not leave processes running.
     with closing(_done(todo, results, num_workers, scheduler, on_step)) as done:
         for identity, outcome in done:
             results.write(outcome)
@@ -115,29 +114,28 @@ def _done(
             return
         jobs = {identity: _job(run, results, scheduler) for identity, run in todo.pending.items()}
         for identity, outcome in completed(workers, in_worker, jobs):
-            # The data are named as the user did, wherever the worker found them.
+            # The path of the data is the one that the user gave, wherever the worker found them.
             yield identity, replace(outcome, run=todo.pending[identity])
 
 
 def _job(run: RunConfig, results: ResultFolder, scheduler: str | None) -> tuple[RunConfig, Path | None, str, str]:
-    """Return what a worker has to know."""
+    """Return the arguments of :func:`in_worker`."""
     anywhere = replace(run, data=str(Path(run.data).absolute()))
     checkpoints = results.place_of(run, _CHECKPOINTS).absolute() if scheduler is None else None
     return anywhere, checkpoints, code_version(), fingerprint_of(run.data)
 
 
 def in_worker(run: RunConfig, checkpoints: Path | None, code: str, data: str) -> Outcome:
-    """Do a run in a process that has others beside it: on one thread, since threads that compete cost many times more.
+    """Do a run in one of several processes: on one thread, since threads that compete for cores are many times slower.
 
     Args:
         run: What to do.
-        checkpoints: Where to keep the state of a training meanwhile.
-        code: Version of the code that the result is to come from.
-        data: Fingerprint of the data that it is to come from.
+        checkpoints: Folder for the state of the training; None for none.
+        code: The code version that the result must come from.
+        data: The fingerprint of the data that it must come from.
     """
     with _ONE_AT_A_TIME:
         torch.set_num_threads(1)
-        threadpoolctl.threadpool_limits(1)
         try:
             difference = _difference(run, code, data)
         except ValueError as error:
@@ -150,7 +148,7 @@ def _with_checkpoints(
     checkpoints: Path | None,
     on_step: Callable[[RunConfig, Progress], object] = lambda _run, _progress: None,
 ) -> Outcome:
-    """Do a run, from its last checkpoint where there is one."""
+    """Do a run, resumed from its last checkpoint if there is one."""
     if checkpoints is None or not run.heeds("session"):
         return attempt(run)
     checkpoints.mkdir(parents=True, exist_ok=True)
@@ -159,11 +157,13 @@ def _with_checkpoints(
 
 
 def _difference(run: RunConfig, code: str, data: str) -> str:
-    """Say in what this process is not like the one that asked for the run; nothing where it is."""
+    """Say how this process differs from the one that asked for the run; empty where it does not."""
     if code_version() != code:
-        return f"A worker has other code ({code_version()}, not {code}); use the same gola everywhere, and start again."
+        return (
+            f"A worker has another code version ({code_version()}, not {code}); install the same gola on all workers."
+        )
     if fingerprint_of(run.data) != data:
-        return f"A worker finds other data in {run.data}; let all workers see the same file."
+        return f"A worker finds other data in {run.data}; give all workers access to the same file."
     return ""
 
 

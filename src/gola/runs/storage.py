@@ -1,4 +1,4 @@
-"""A folder of results: one small file for each run, there as soon as the run ends."""
+"""A folder of results: one small file for each run, written as soon as the run ends."""
 
 import json
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ _FAILED = ".failed.json"
 class ResultFolder:
     """Results of runs on disk, each in a file named by the content of its settings and data, and by the code version.
 
-    A result of other code is another file, so results of different code never replace each other.
+    A result of another code version is another file, so they never replace each other.
 
     Attributes:
-        path: The folder; made when the first result comes.
+        path: The folder; created with the first result.
     """
 
     path: Path
 
     def results(self) -> list[RunResult]:
-        """Read all results, of whatever code, the oldest first.
+        """Read all results, of all code versions, the oldest first.
 
         Raises:
             ValueError: If a file is damaged or of a newer format.
@@ -38,7 +38,7 @@ class ResultFolder:
         return sorted((result for result in found if result is not None), key=lambda result: result.finished)
 
     def write(self, outcome: Outcome) -> Path:
-        """Keep a result, or the record of a failure; a crash meanwhile leaves no half a file."""
+        """Write a result, or the record of a failure; a crash never leaves half a file."""
         failed = isinstance(outcome, RunFailure)
         path = self.place_of(outcome.run, _FAILED if failed else ".json")
         self.path.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ class ResultFolder:
         return path
 
     def place_of(self, run: RunConfig, suffix: str) -> Path:
-        """Return where something that belongs to a run and the current code is kept."""
+        """Return the path of something that belongs to a run and the current code version."""
         return self.path / f"{run.name}-{code_version()}{suffix}"
 
 
@@ -65,4 +65,6 @@ def _read(path: Path) -> RunResult | None:
             raise ValueError(f"its format version is {version} and this gola knows {FORMAT_VERSION}; update gola")
         return RunResult.from_dict(values)
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} cannot be read as the result of a run ({error}); delete it to do it anew.") from error
+        raise ValueError(
+            f"{path} cannot be read as the result of a run ({error}); delete it to repeat the run."
+        ) from error

@@ -1,4 +1,4 @@
-"""Every combination of some settings, each judged by cross-validation on the training samples."""
+"""Every combination of some settings, each evaluated by cross-validation on the training samples."""
 
 import itertools
 import statistics
@@ -15,14 +15,14 @@ from gola.runs.result import Outcome, RunResult
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """One combination of settings, with what its folds say.
+    """One combination of settings, with the errors of its folds.
 
     Attributes:
         settings: Changes to the operator's preset.
         training: Changes to how it is trained.
         errors: Mean error on the held-out samples of each fold.
         fit_seconds: Median time to fit.
-        failures: What went wrong, by fold.
+        failures: Messages of failed runs, by fold.
     """
 
     settings: Mapping[str, Any]
@@ -43,7 +43,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """The settings in words."""
+        """The settings as text."""
         return " ".join(f"{name}={value}" for name, value in {**self.settings, **self.training}.items())
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Sweep:
         base: What all runs have in common.
         settings: Values to try of the operator's settings.
         training: Values to try of how to train.
-        num_folds: Parts that the training samples are dealt into; each is held out once.
+        num_folds: Folds that the training samples are split into; each is held out once.
     """
 
     base: RunConfig
@@ -78,8 +78,8 @@ class Sweep:
     def __post_init__(self) -> None:
         if self.training and not self.base.heeds("training"):
             raise ValueError(
-                f"{self.base.operator} decides by itself how it is fitted, so {', '.join(self.training)} changes nothing;"
-                " leave it out."
+                f"{self.base.operator} ignores training settings, so there is nothing to choose for"
+                f" {', '.join(self.training)}; leave it out."
             )
         for _, training in self.combinations():
             require_alike(training, TrainingConfig().to_dict(), "Training")
@@ -97,10 +97,10 @@ class Sweep:
         ]
 
     def candidates(self, outcomes: Sequence[Outcome]) -> list[Candidate]:
-        """Bring the folds of every combination together, the lowest error first.
+        """Collect the folds of every combination, the lowest error first.
 
         Args:
-            outcomes: What came out of :meth:`runs`, in the same order.
+            outcomes: Outcomes of :meth:`runs`, in the same order.
         """
         combinations = self.combinations()
         found = [
@@ -120,21 +120,21 @@ class Sweep:
 
 
 def advice(candidates: Sequence[Candidate]) -> str:
-    """Say how far the first candidate can be trusted to be the best."""
+    """Say how sure it is that the first candidate is the best."""
     sound = [candidate for candidate in candidates if not candidate.failures]
     if not sound:
-        return "No combination has come through all its folds."
+        return "No combination succeeded in all its folds."
     best, *others = sound
     if not others:
-        return "There was nothing to choose from."
+        return "There is only one combination, so there was nothing to compare."
     close = [other for other in others if not clearly_below(best.errors, other.errors)]
     if not close:
-        return f"It is below {_others(len(others))} in every fold."
+        return f"It has a lower error than {_others(len(others))} in every fold."
     cheapest = min(close, key=lambda candidate: candidate.fit_seconds)
     quicker = cheapest.fit_seconds * NOTABLE <= best.fit_seconds
-    saving = f", of which {cheapest.label} is the quickest to fit" if quicker else ""
+    saving = f", of which {cheapest.label} is the fastest to fit" if quicker else ""
     which = _others(1) if len(others) == 1 else f"{len(close)} of {_others(len(others))}"
-    return f"The {len(best.errors)} folds cannot tell {which} apart from it{saving}."
+    return f"The {len(best.errors)} folds cannot distinguish {which} from it{saving}."
 
 
 def _others(count: int) -> str:

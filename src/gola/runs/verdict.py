@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from gola.runs.comparison import NOTABLE, Summary, clearly_below, error_text
 
-# The mean of the training solutions: whoever does not beat it has learned nothing.
-_NOTHING_LEARNED = "mean"
+# The mean of the training solutions: an operator that does not beat it has learned nothing.
+_BASELINE = "mean"
 
 
 def verdict(summaries: Sequence[Summary]) -> str:
     """Say in a sentence or two which operator to use, and how sure that is."""
     sound = [summary for summary in summaries if not summary.failures]
     if not sound:
-        return "No operator has come through all its runs, so there is nothing to say about which one to use."
+        return "No operator succeeded in all its runs, so none can be recommended."
     best, *others = sorted(sound, key=lambda summary: summary.mean)
     equals = [other for other in others if not clearly_below(best.errors, other.errors)]
     if len(best.errors) == 1:
@@ -21,16 +21,16 @@ def verdict(summaries: Sequence[Summary]) -> str:
         sentence = _among_equals(best, equals)
     else:
         sentence = _clear(best, others)
-    return sentence + _without_learning(best, others) + _held_out(summaries)
+    return sentence + _without_learning(best, others) + _excluded(summaries)
 
 
 def _clear(best: Summary, others: Sequence[Summary]) -> str:
     if not others:
-        return f"{best.operator} has the error {_error(best)}; compare it with others to know what that is worth."
+        return f"{best.operator} has the error {_error(best)}; compare it with other operators to judge it."
     second = others[0]
     return (
-        f"Use {best.operator}: its error {_error(best)} is below {second.operator}'s {_error(second)} in all"
-        f" {_num_common(best, second)} seeds, {_cost(best, second)}."
+        f"Use {best.operator}: its error {_error(best)} is below {second.operator}'s {_error(second)} in"
+        f" {_all_seeds(_num_common(best, second))}, {_cost(best, second)}."
     )
 
 
@@ -39,35 +39,42 @@ def _among_equals(best: Summary, equals: Sequence[Summary]) -> str:
     cheapest = min(equals, key=lambda summary: summary.fit_seconds)
     chosen, rival = (cheapest, best) if best.fit_seconds >= NOTABLE * cheapest.fit_seconds else (best, equals[0])
     return (
-        f"Use {chosen.operator}: its error {_error(chosen)} and {rival.operator}'s {_error(rival)} cannot be told apart"
-        f" by {_num_common(chosen, rival)} seeds, {_cost(chosen, rival)}."
+        f"Use {chosen.operator}: its error {_error(chosen)} and {rival.operator}'s {_error(rival)} cannot be"
+        f" distinguished with {_num_common(chosen, rival)} seeds, {_cost(chosen, rival)}."
     )
 
 
 def _from_one_seed(best: Summary, others: Sequence[Summary]) -> str:
     if not others:
-        return f"{best.operator} has the error {_error(best)} with one seed, which does not tell luck from skill."
+        return (
+            f"{best.operator} has the error {_error(best)} with one seed; compare it with other operators, and repeat"
+            " with more seeds."
+        )
     second = others[0]
     return (
         f"{best.operator} looks best: its error {_error(best)} is below {second.operator}'s {_error(second)},"
-        f" {_cost(best, second)}; but this is one seed, and more of them (--seeds 3) tell luck from skill."
+        f" {_cost(best, second)}; but one seed may be luck, so repeat with more of them."
     )
 
 
 def _without_learning(best: Summary, others: Sequence[Summary]) -> str:
-    """Warn where the mean of the training solutions does as well as the best."""
-    idle = next((summary for summary in (best, *others) if summary.operator == _NOTHING_LEARNED), None)
-    if idle is None or not others:
+    """Warn where the mean of the training solutions is as good as the best."""
+    baseline = next((summary for summary in (best, *others) if summary.operator == _BASELINE), None)
+    if baseline is None or not others:
         return ""
     one_seed = len(best.errors) == 1
-    if idle is not best and (one_seed or clearly_below(best.errors, idle.errors)):
+    if baseline is not best and (one_seed or clearly_below(best.errors, baseline.errors)):
         return ""
-    return " None clearly beats the mean of the training solutions: from these samples nothing was learned."
+    return " None clearly beats the mean of the training solutions: nothing was learned from these samples."
 
 
-def _held_out(summaries: Sequence[Summary]) -> str:
+def _excluded(summaries: Sequence[Summary]) -> str:
     failed = [summary.operator for summary in summaries if summary.failures]
-    return f" Left out, because of failed runs: {', '.join(failed)}." if failed else ""
+    return f" Not considered, because of failed runs: {', '.join(failed)}." if failed else ""
+
+
+def _all_seeds(count: int) -> str:
+    return "both seeds" if count == 2 else f"all {count} seeds"
 
 
 def _num_common(first: Summary, second: Summary) -> int:

@@ -1,0 +1,68 @@
+"""Print the result of ``gola train``."""
+
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from gola.cli.console import output, say, say_json
+
+if TYPE_CHECKING:
+    from gola.runs.folder import RunFolder
+    from gola.surrogate.surrogate import Surrogate
+
+# What scores are called in tables.
+_HEADINGS = {
+    "cv_error": "cross-validation error",
+    "validation_error": "validation error",
+    "training_error": "training error",
+}
+
+
+def say_result(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "RunFolder", *, as_json: bool) -> None:
+    """Print scores, test error, time and size, and which commands come next.
+
+    Args:
+        surrogate: What was fitted.
+        test: Its errors on the test samples; None where there are none.
+        folder: Where it is kept.
+        as_json: Whether to print JSON instead of a table.
+    """
+    from gola.runs.execution import fit_seconds
+
+    facts = {
+        "operator": surrogate.operator.name,
+        "num_parameters": surrogate.operator.num_parameters,
+        "seconds": fit_seconds(surrogate),
+        "scores": surrogate.scores,
+        "choice": surrogate.provenance.get("choice"),
+        "test": test,
+        "surrogate": str(folder.surrogate_file),
+    }
+    if as_json:
+        say_json(facts)
+        return
+    output.print(_table(facts, num_epochs=len(surrogate.provenance.get("history", ()))))
+    say("Next:")
+    say(f"  gola evaluate {folder.path}")
+    say(f"  gola plot {folder.path}")
+    say(f"  gola predict {folder.path} INPUT --out prediction.vtu")
+
+
+def _table(facts: dict[str, Any], *, num_epochs: int) -> Table:
+    rows = {_HEADINGS.get(name, name): f"{error:.4f}" for name, error in facts["scores"].items()}
+    if choice := facts["choice"]:
+        parts = zip(choice["members"], choice["weights"], strict=True)
+        rows["choice"] = " + ".join(f"{weight:.2f} {name}" for name, weight in parts)
+        rows["why"] = choice["why"]
+    if test := facts["test"]:
+        rows["test error"] = f"{test['mean']:.4f} ± {test['std']:.4f} (mean ± std of {test['num_samples']} samples)"
+    rows["time to fit"] = f"{facts['seconds']:.1f} s" + (f", {num_epochs} epochs" if num_epochs else "")
+    rows["parameters"] = f"{facts['num_parameters']:,}"
+    rows["surrogate"] = facts["surrogate"]
+    table = Table(title=f"{facts['operator']} (relative L2 errors)", show_header=False, title_justify="left")
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        table.add_row(name, Text(value))
+    return table

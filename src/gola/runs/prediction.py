@@ -1,0 +1,168 @@
+"""Predict from file to file: inputs are read, predicted and written with their predictions."""
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from gola.data.dataset import Dataset
+from gola.data.formats import export_sample, import_inputs, named_columns, read_points
+from gola.data.sample import Channel, Sample
+from gola.metrics import relative_l2_errors
+from gola.registry import WRITERS
+from gola.surrogate.surrogate import Surrogate
+
+_DATA_SETS = (".h5", ".hdf5")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Inputs:
+    """Samples of a file, and which of their columns a surrogate reads and predicts.
+
+    Attributes:
+        data: The samples.
+        inputs: Columns of the input channels, in the order of the surrogate.
+        targets: Columns of the target channels; empty where the file does not have all of them.
+    """
+
+    data: Dataset
+    inputs: list[int]
+    targets: list[int]
+
+    @staticmethod
+    def read(file: Path, surrogate: Surrogate) -> "Inputs":
+        """Read a data set, or any file that can be imported, with the input channels of a surrogate."""
+        if file.suffix.lower() in _DATA_SETS:
+            data = Dataset.load(file)
+        else:
+            names = [[channel.name for channel in channels] for channels in (surrogate.inputs, surrogate.targets)]
+            data = import_inputs(file, inputs=names[0], targets=names[1])
+        if data.dim != surrogate.dim:
+            raise ValueError(f"{file} has points in {data.dim}D, and the surrogate was fitted in {surrogate.dim}D.")
+        places = {channel.name: place for place, channel in enumerate(data.inputs)}
+        missing = [channel.name for channel in surrogate.inputs if channel.name not in places]
+        if missing:
+            raise ValueError(f"The surrogate needs the input channel {missing[0]!r}; {file} has {', '.join(places)}.")
+        inputs = [places[channel.name] for channel in surrogate.inputs]
+        _warn_of_units([data.inputs[place] for place in inputs], surrogate.inputs, file)
+        places = {channel.name: place for place, channel in enumerate(data.targets)}
+        known = all(channel.name in places for channel in surrogate.targets)
+        targets = [places[channel.name] for channel in surrogate.targets] if known else []
+        return Inputs(data=data, inputs=inputs, targets=targets)
+
+    def sample(self, index: int) -> Sample:
+        """Return a sample with its channels in the order of the surrogate, without others."""
+        sample = self.data[index]
+        return replace(sample, inputs=sample.inputs[:, self.inputs], targets=sample.targets[:, self.targets])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Predicted:
+    """The prediction for a sample.
+
+    Attributes:
+        index: Number of the sample in its file.
+        sample: Points, and what is known there.
+        values: The prediction at these points.
+        seconds: Time of the prediction.
+        error: Relative L2 error; None where the truth is unknown.
+    """
+
+    index: int
+    sample: Sample
+    values: Float[np.ndarray, "point channel"]
+    seconds: float
+    error: float | None
+
+
+def require_writable(out: Path, at: Path | None) -> None:
+    """Check, before anything is computed, that predictions can be written to a file or folder of this name."""
+    suffix = out.suffix.lower()
+    if suffix not in ("", ".h5", *WRITERS):
+        raise ValueError(f"Cannot write {out}; its name must end in {', '.join(WRITERS)} or .h5, or be a folder's.")
+    if suffix == ".h5" and at is not None:
+        raise ValueError("A data set needs inputs at its points, and --at has none; write .vtu, .npz or .csv.")
+
+
+def holds_many(out: Path) -> bool:
+    """Whether an output of this name can hold several samples: a data set or a folder."""
+    return out.suffix.lower() in ("", ".h5")
+
+
+def read_places(at: Path, surrogate: Surrogate) -> Sample:
+    """Read where to predict: points, with cells if there are any, and no values."""
+    if at.suffix.lower() in _DATA_SETS:
+        first = Dataset.load(at)[0]
+        nothing = np.empty((first.num_points, 0))
+        places = replace(first, inputs=nothing, targets=nothing)
+    else:
+        places = read_points(at)
+    if places.dim != surrogate.dim:
+        raise ValueError(f"{at} has points in {places.dim}D, and the surrogate was fitted in {surrogate.dim}D.")
+    return places
+
+
+def predict_sample(surrogate: Surrogate, inputs: Inputs, index: int, places: Sample | None = None) -> Predicted:
+    """Predict a sample at its own points, or at other places."""
+    sample = inputs.sample(index)
+    start = time.perf_counter()
+    values = surrogate.predict(sample.points, sample.inputs, at=None if places is None else places.points)
+    seconds = time.perf_counter() - start
+    known = places is None and bool(inputs.targets)
+    return Predicted(
+        index=index,
+        sample=sample if places is None else places,
+        values=values,
+        seconds=seconds,
+        error=_error(surrogate, values, sample.targets) if known else None,
+    )
+
+
+def write_predictions(predictions: Sequence[Predicted], out: Path, surrogate: Surrogate) -> None:
+    """Write predictions with inputs, truth and error where they are known: a data set, a folder, or a single file."""
+    if out.suffix.lower() == ".h5":
+        _as_dataset(predictions, surrogate).save(out)
+        return
+    if not out.suffix:
+        out.mkdir(parents=True, exist_ok=True)
+    for predicted in predictions:
+        export_sample(
+            predicted.sample,
+            out if out.suffix else out / f"sample_{predicted.index:04d}.vtu",
+            inputs=surrogate.inputs if predicted.sample.inputs.shape[1] else (),
+            targets=surrogate.targets,
+            predictions=predicted.values,
+        )
+
+
+def _warn_of_units(given: Sequence[Channel], wanted: Sequence[Channel], file: Path) -> None:
+    for here, there in zip(given, wanted, strict=True):
+        if here.unit and there.unit and here.unit != there.unit:
+            warnings.warn(
+                f"{file} has {here}, and the surrogate was fitted to {there}; values are not converted.", stacklevel=3
+            )
+
+
+def _error(
+    surrogate: Surrogate, values: Float[np.ndarray, "point channel"], targets: Float[np.ndarray, "point channel"]
+) -> float:
+    scale = surrogate.scaling.targets.scale
+    return float(relative_l2_errors(torch.from_numpy(values), torch.from_numpy(targets), [len(values)], scale))
+
+
+def _as_dataset(predictions: Sequence[Predicted], surrogate: Surrogate) -> Dataset:
+    samples, names = [], []
+    for predicted in predictions:
+        columns = named_columns(predicted.sample, surrogate.inputs, surrogate.targets, predicted.values)
+        names = list(columns)[len(surrogate.inputs) :]
+        samples.append(replace(predicted.sample, targets=np.column_stack([columns[name] for name in names])))
+    units = [channel.unit for channel in surrogate.targets]
+    targets = [Channel(name=name, unit=units[place % len(units)]) for place, name in enumerate(names)]
+    fitted_to = surrogate.provenance.get("data", {}).get("fingerprint", "unknown")
+    provenance = {"source": "prediction", "operator": surrogate.operator.name, "fitted_to": fitted_to}
+    return Dataset.from_samples(samples, inputs=surrogate.inputs, targets=targets, provenance=provenance)
