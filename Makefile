@@ -4,13 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint types bench docs format clean
+.PHONY: demo test slow coverage lint types bench docs format clean
 
 demo: $(INSTALLED)
 	$(BIN)/gola demo
 
 test: $(INSTALLED)
-	$(BIN)/pytest --numprocesses 2
+	$(BIN)/pytest --numprocesses 2 -m "not slow"
+
+# Builds the package, and uses it in a fresh environment without extras.
+slow: $(INSTALLED)
+	$(BIN)/pytest -m slow
+
+coverage: $(INSTALLED)
+	$(BIN)/pytest --numprocesses 2 -m "not slow" --cov --cov-report term
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -36,12 +43,12 @@ format: $(INSTALLED)
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist
 
 # The stamp is newer than what it was installed from, so a second call installs nothing.
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "gola needs Python 3.11 or newer; name one with: make PYTHON=python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[all,dev]'
 	@touch $@
