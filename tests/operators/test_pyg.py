@@ -69,5 +69,5 @@ def test_what_is_missing_is_named():
 
 def test_without_the_package_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch_geometric.data", None)
-    with pytest.raises(ValueError, match=r"needs PyTorch Geometric, .*`pip install torch_geometric`"):
+    with pytest.raises(ValueError, match=r"needs torch_geometric, .*`pip install 'gola\[baselines\]'`"):
         to_pyg(ragged_sample(5))

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from gola.data.sample import Channel, Sample
 from gola.data.validation import checked_sample
+from gola.extras import require
 
 
 def to_pyg(sample: Sample) -> Any:
@@ -48,13 +49,7 @@ def from_pyg(data: Any) -> Sample:
 
 
 def _data_class() -> Any:
-    try:
-        from torch_geometric.data import Data
-    except ImportError as error:
-        raise ValueError(
-            "This needs PyTorch Geometric, which is not installed; install it with `pip install torch_geometric`."
-        ) from error
-    return Data
+    return require("torch_geometric.data", extra="baselines", what="A Data object").Data
 
 
 def _tensor(array: np.ndarray) -> Tensor:

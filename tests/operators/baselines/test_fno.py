@@ -155,13 +155,13 @@ def test_only_tensors_are_saved():
 
 
 def test_importing_the_library_leaves_pythons_warning_filters_alone(monkeypatch):
-    library = fno.importlib.import_module("neuralop.models")
+    library = fno.require("neuralop.models", extra="baselines", what="FNO")
 
-    def meddle(_):
+    def meddle(*_, **__):
         warnings.simplefilter("always")
         return library
 
-    monkeypatch.setattr(fno.importlib, "import_module", meddle)
+    monkeypatch.setattr(fno, "require", meddle)
     before = list(warnings.filters)
     Fno(SMALL)
     assert warnings.filters == before
@@ -169,7 +169,7 @@ def test_importing_the_library_leaves_pythons_warning_filters_alone(monkeypatch)
 
 def test_a_missing_library_is_named_with_its_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "neuralop.models", None)
-    with pytest.raises(ValueError, match=r"needs the neuraloperator package; pip install 'gola\[paper\]'"):
+    with pytest.raises(ValueError, match=r"^FNO needs neuraloperator, .*`pip install 'gola\[baselines\]'`"):
         Fno(SMALL)
 
 

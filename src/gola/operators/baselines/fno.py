@@ -1,6 +1,5 @@
 """The Fourier neural operator of Li et al., 2021 (arXiv 2010.08895), as the neuraloperator library builds it."""
 
-import importlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from jaxtyping import Complex, Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, pad
 
+from gola.extras import require
 from gola.operators.baselines.gridding import Interpolation, Lattice, LatticeBox, from_lattice, lattice_of, onto_lattice
 from gola.operators.cloud import Cloud
 from gola.operators.operator import Network, OperatorConfig
@@ -199,7 +199,4 @@ def _draw_as_the_original(weight: Complex[Tensor, "width width *mode"], bias: Fl
 def _library() -> Any:
     # It changes Python's warning filters when imported.
     with warnings.catch_warnings():
-        try:
-            return importlib.import_module("neuralop.models")
-        except ImportError as error:
-            raise ValueError("FNO needs the neuraloperator package; pip install 'gola[paper]'.") from error
+        return require("neuralop.models", extra="baselines", what="FNO")
