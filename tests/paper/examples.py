@@ -1,16 +1,17 @@
-"""A protocol so tiny that its runs take no time, and results that were never computed."""
+"""A protocol so tiny that its runs take no time, and made-up results."""
 
 import math
 from dataclasses import replace
 from pathlib import Path
 
 from gola.protocol import TrainingConfig
-from gola.runs import RunResult
+from gola.runs import RunConfig, RunResult
 from paper.budgets import BUDGETS, Budget
 from paper.cells import TARGETS, Cell, cells_of, run_of, seeds_of
 from paper.contenders import TABLES, Contender
 from paper.protocol import Capacity, Protocol
 from paper.reproduction import Reproduction
+from paper.rows import Row
 from paper.store import Store
 
 TINY = Protocol(
@@ -49,16 +50,17 @@ BRIEF = Budget(
 
 
 def tiny_work(folder):
-    return Reproduction(budget=BRIEF, out=folder / "out", data=folder / "data", protocol=TINY)
+    return Reproduction(budget=BRIEF, out=folder / "out", work=folder / "work", data=folder / "data", protocol=TINY)
 
 
-def made_result(run, error, **facts):
-    """A result with that error, a little higher at fewer points."""
+def made_result(run: RunConfig, error, **facts):
+    """A result with that mean error, a little higher at fewer points; errors of single samples are half as far away."""
+    half = run.num_test // 2
     usual = {
         "data": Path(run.data).stem,
-        "errors": (0.5 * error, 1.5 * error),
+        "errors": (0.5 * error, 1.5 * error) * half,
         "errors_by_points": {number: (error * (1000 / number) ** 0.1,) for number in run.test_points},
-        "scores": {"training_error": error / 4} if run.is_trained else {"cv_error": error},
+        "scores": {"training_error": error / 4} if run.heeds("training") else {"cv_error": error},
         "num_parameters": 1000,
         "fit_seconds": 8.0,
         "predict_seconds": 0.01,
@@ -69,20 +71,25 @@ def made_result(run, error, **facts):
     return RunResult(run=run, **{**usual, **facts})
 
 
+def made_row(run, error, **facts):
+    """The row of such a result."""
+    return Row.of(made_result(run, error, **facts))
+
+
 def made_store(errors=None, *, budget=None, protocol=None, targets=tuple(TARGETS)):
-    """All results of some targets, with errors by a function of cell and seed; None leaves one out."""
+    """All results of some targets, with errors by a function of cell and seed; None for no result."""
     protocol, budget = protocol or Protocol(), budget or BUDGETS["standard"]
     error_of = errors or plausible
-    results = []
+    rows = []
     for cell in cells_of(targets, protocol, budget):
         for seed in seeds_of(cell, protocol, budget):
             error = error_of(cell, seed)
             if error is not None:
-                results.append(made_result(run_of(cell, protocol, budget, Path("data"), seed), error))
+                rows.append(made_row(run_of(cell, protocol, budget, Path("data"), seed), error))
     return Store(
         protocol=protocol,
         budget=budget,
-        results=tuple(results),
+        rows=tuple(rows),
         fingerprints={problem: [problem] for problem in protocol.problems},
         data=Path("data"),
     )
@@ -101,8 +108,6 @@ def plausible(cell: Cell, seed: int) -> float:
 
 
 def without(store, **facts):
-    """The same store without results whose runs have these facts."""
-    kept = [
-        result for result in store.results if any(getattr(result.run, name) != value for name, value in facts.items())
-    ]
-    return replace(store, results=tuple(kept))
+    """The same store without rows whose runs have these facts."""
+    kept = [row for row in store.rows if any(getattr(row.run, name) != value for name, value in facts.items())]
+    return replace(store, rows=tuple(kept))

@@ -1,4 +1,7 @@
-from paper.findings import findings
+from dataclasses import replace
+
+from paper.budgets import BUDGETS
+from paper.report.findings import findings
 from tests.paper.examples import made_store, plausible
 
 
@@ -34,10 +37,6 @@ def test_rising_errors_are_found():
 def test_a_difference_that_changes_with_the_seed_is_not_clear():
     def errors(cell, seed):
         return 0.2 + (0.01 * (-1) ** seed if cell.operator == "gola" else 0.0)
-
-    from dataclasses import replace
-
-    from paper.budgets import BUDGETS
 
     several = replace(BUDGETS["standard"], num_other_seeds=2, num_seeds=2)
     said = found(errors, budget=several, targets=["table1"])["GOLA, preset default"]
