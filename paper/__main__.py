@@ -49,10 +49,10 @@ def paper(
     own = out or (_QUICK_OUT if budget == _QUICK else None)
     work = Reproduction.of(budget, out=own or _OUT, work=own or _WORK, data=data)
     cells = work.cells(target, problems=_names(problems), operators=_names(operators))
-    work.fold()  # what an interrupted command has left
     if dry_run:
         print_plan(work.planned(cells, seeds, fresh=fresh))
         return
+    work.fold()  # what an interrupted command has left
     if target != REPORT:
         _prepare(work, [cell.problem for cell in cells], workers, scheduler)
         _do(work, work.planned(cells, seeds, fresh=fresh), workers, scheduler)

@@ -17,6 +17,7 @@ from paper.plan import Planned
 from paper.protocol import Protocol
 from paper.report.page import write_pages
 from paper.report.sections import section_of
+from paper.rows import Row
 from paper.store import Store
 from paper.table import RunTable
 
@@ -65,14 +66,14 @@ class Reproduction:
 
     def fold(self) -> int:
         """Bring finished runs into the table, and return how many are new."""
-        return self.table.fold(ResultFolder(path=self.runs_folder))
+        return self.table.add(self._recent())
 
     def store(self) -> Store:
-        """Read what is done so far."""
+        """Read what is done so far, in the table or not yet."""
         return Store(
             protocol=self.protocol,
             budget=self.budget,
-            rows=tuple(self.table.rows()),
+            rows=(*self.table.rows(), *self._recent()),
             fingerprints=self._record.fingerprints(),
             data=self.data,
         )
@@ -149,6 +150,10 @@ class Reproduction:
         store = self.store()
         written = write_pages(store, self._complexity(), work=self.work, pages=pages, pictures=self.out)
         return [*written, write_ablation(store, pages)]
+
+    def _recent(self) -> list[Row]:
+        """Return the runs of the working folder."""
+        return [Row.of(result) for result in ResultFolder(path=self.runs_folder).results()]
 
     def _cells(self, target: str) -> list[Cell]:
         if target == ABLATION:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gola.files import replacing
 from gola.protocol import TrainingConfig
-from gola.runs import ResultFolder, RunConfig
+from gola.runs import RunConfig
 from paper.rows import NOT_KNOWN, Errors, Row, as_json
 
 _ERRORS = {"error": "mean", "error_std": "std", "error_median": "median", "error_max": "largest"}
@@ -54,13 +54,6 @@ class RunTable:
         if len(merged) > len(known):
             self._write(sorted(merged.values(), key=lambda row: row.finished))
         return len(merged) - len(known)
-
-    def fold(self, folder: ResultFolder) -> int:
-        """Add the results of a folder in which runs are done, and return how many are new.
-
-        The folder stays as it is, and folding it again changes nothing.
-        """
-        return self.add(Row.of(result) for result in folder.results())
 
     def _write(self, rows: Iterable[Row]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)

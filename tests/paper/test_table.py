@@ -1,4 +1,3 @@
-import json
 from dataclasses import astuple, fields, replace
 from pathlib import Path
 
@@ -6,8 +5,7 @@ import pytest
 
 from gola.protocol import TrainingConfig
 from gola.registry import OPERATORS
-from gola.runs import ResultFolder, RunConfig
-from gola.runs.storage import FORMAT, FORMAT_VERSION
+from gola.runs import RunConfig
 from paper.ablation.other_trainings import OTHER_TRAININGS
 from paper.ablation.variants import ablation_cells
 from paper.cells import cells_of
@@ -16,7 +14,7 @@ from paper.plan import missing
 from paper.protocol import Protocol
 from paper.rows import Errors, Row
 from paper.table import COLUMNS, RunTable
-from tests.paper.examples import made_result, made_row, made_store
+from tests.paper.examples import made_row, made_store
 
 ROOT = Path(__file__).parents[2]
 STORED = RunTable(ROOT / "results" / "paper" / "runs.csv")
@@ -59,19 +57,13 @@ def test_what_was_not_recorded_stays_unknown(tmp_path):
     assert row.seconds != row.seconds
 
 
-def test_a_folder_is_folded_once(tmp_path):
-    folder, table = ResultFolder(path=tmp_path / "runs"), RunTable(tmp_path / "runs.csv")
-    folder.path.mkdir()
-    for seed in range(3):
-        write_result(folder.path / f"{seed}.json", made_result(replace(NETWORK, seed=seed), 0.1))
-    assert table.fold(folder) == 3
+def test_a_row_is_added_once(tmp_path):
+    table = RunTable(tmp_path / "runs.csv")
+    rows = [made_row(replace(NETWORK, seed=seed), 0.1) for seed in range(3)]
+    assert table.add(rows) == 3
     before = table.path.read_bytes()
-    assert table.fold(folder) == 0
+    assert table.add(rows) == 0
     assert table.path.read_bytes() == before
-
-
-def write_result(path, result):
-    path.write_text(json.dumps({"format": FORMAT, "version": FORMAT_VERSION, **result.to_dict()}))
 
 
 def test_results_of_another_code_version_or_data_are_further_rows(tmp_path):
