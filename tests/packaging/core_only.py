@@ -1,14 +1,17 @@
 """What must work where gola is installed without extras; run by test_wheel.py, in an environment made for that."""
 
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 import gola
+from gola.data.formats import import_files
 from gola.operators import GolaConfig
-from gola.protocol import TrainingConfig
+from gola.protocol import Session, TrainingConfig
 
 EXTRAS = ("dask", "eikonalfm", "lightning", "matplotlib", "meshio", "neuralop", "shapely", "skfem", "threadpoolctl")
 
@@ -25,13 +28,13 @@ def arrays(num_samples: int, num_points: int) -> list[gola.Sample]:
     return samples
 
 
-def refusal() -> str:
-    """Return what solving a problem without its solver says."""
+def refusal(function: Callable[[], object]) -> str:
+    """Return what a function without its extra says."""
     try:
-        gola.make_problem("heat_sink").generate(0, [0])
+        function()
     except ValueError as error:
         return str(error)
-    return "It was solved."
+    return "There was no error."
 
 
 def main(folder: Path) -> None:
@@ -50,7 +53,16 @@ def main(folder: Path) -> None:
         surrogate.save(folder / f"{number}.gola")
         loaded = gola.Surrogate.load(folder / f"{number}.gola")
         assert np.array_equal(loaded.predict(test[0].points, test[0].inputs), predicted)
-    assert "pip install 'gola[problems]'" in refusal()
+    (folder / "mesh.vtu").touch()
+    for extra, function in {
+        "problems": lambda: gola.make_problem("heat_sink").generate(0, [0]),
+        "mesh": lambda: import_files(folder / "mesh.vtu", inputs=["f"]),
+        "plot": lambda: import_module("gola.plotting.fields"),
+        "train": lambda: gola.fit(train, tiny, training=short, session=Session(devices=2)),
+        "cluster": lambda: gola.generate(gola.make_problem("darcy"), folder / "darcy.h5", num_samples=1, scheduler="-"),
+        "baselines": lambda: gola.fit(train, "fno"),
+    }.items():
+        assert f"pip install 'gola[{extra}]'" in refusal(function), (extra, refusal(function))
 
 
 if __name__ == "__main__":
