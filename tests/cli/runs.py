@@ -41,5 +41,7 @@ def failure(*words):
 def generated(folder, num_samples=10):
     """Write a data set of 256 points per sample."""
     file = folder / "darcy.h5"
-    success("generate", "darcy", "--num-samples", num_samples, "--set", "resolution=16", "--workers", 1, "--out", file)
+    success(
+        "generate", "darcy", "--num-samples", num_samples, "--set", "resolution=16", "--num-workers", 1, "--out", file
+    )
     return file

@@ -54,6 +54,18 @@ def test_a_table_is_printed_for_people(finished):
     assert "ms per prediction" in printed
 
 
+def test_further_metrics_are_computed_by_name(finished):
+    [row] = evaluations(finished, "--num-points", 100, "--metrics", "rmse,r2")
+    _, test = RunConfig.load(finished).whole_samples()
+    surrogate = Surrogate.load(finished / "surrogate.gola")
+    expected = gola.evaluate(surrogate, test, metrics=["rmse", "r2"], num_points=100, seed=4)
+    for name in ("rmse", "r2"):
+        assert row["metrics"][name]["channels"] == expected.channel_metrics[name].mean(axis=0).tolist()
+    printed = success("evaluate", finished, "--num-points", 100, "--metrics", "rmse,r2")
+    assert f"{row['metrics']['rmse']['channels'][0]:.4g}" in printed
+    assert "no metric 'rmes'; did you mean 'rmse'" in failure("evaluate", finished, "--metrics", "rmes")
+
+
 def test_a_single_file_is_judged_on_all_samples_of_another_data_set(finished, data):
     [row] = evaluations(finished / "surrogate.gola", "--data", data)
     assert row["num_samples"] == 10
@@ -85,11 +97,13 @@ def test_data_that_have_changed_since_bring_a_warning(data, tmp_path):
 
 
 def test_mistakes_are_explained(finished, data, tmp_path):
-    assert "Cannot draw 300 points; a sample has only 256" in failure("evaluate", finished, "--num-points", "10,300")
+    assert "Cannot draw 300 points from every sample: the smallest has 256" in failure(
+        "evaluate", finished, "--num-points", "10,300"
+    )
     assert "whole numbers above 0" in failure("evaluate", finished, "--num-points", "ten")
     assert "is not the folder of a run" in failure("evaluate", tmp_path)
     assert "There is no surrogate" in failure("evaluate", tmp_path / "missing.gola")
     success("train", data, "--operator", "mean", "--out", tmp_path / "all")
     assert "used all its samples for training" in failure("evaluate", tmp_path / "all")
     (tmp_path / "all" / "surrogate.gola").unlink()
-    assert "holds an unfinished run; go on with" in failure("evaluate", tmp_path / "all")
+    assert "holds an unfinished run; resume it with" in failure("evaluate", tmp_path / "all")

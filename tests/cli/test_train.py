@@ -16,7 +16,6 @@ from gola.surrogate.surrogate import Surrogate
 from tests.cli.runs import TINY, failure, generated, run, success
 
 SMALL = ("--num-train", 7, "--num-points", 60, *TINY)
-SECONDS = 120
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def data(tmp_path_factory):
 def finished(data):
     """A finished run of four epochs."""
     folder = data.parent / "finished"
-    success("train", data, *SMALL, "--epochs", 4, "--out", folder)
+    success("train", data, *SMALL, "--num-epochs", 4, "--out", folder)
     return folder
 
 
@@ -42,18 +41,17 @@ def environment():
 
 
 def called(*words):
-    return subprocess.run(command(*words), capture_output=True, text=True, timeout=SECONDS, env=environment())
+    return subprocess.run(command(*words), capture_output=True, text=True, env=environment())
 
 
 def killed(folder, *words, with_signal=signal.SIGKILL):
     """Start a command, end it by a signal once it has a checkpoint, and return its exit code and standard error."""
     process = subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
     try:
-        deadline = time.monotonic() + SECONDS
-        while not (folder / "checkpoint.pt").exists() and process.poll() is None and time.monotonic() < deadline:
+        while not (folder / "checkpoint.pt").exists() and process.poll() is None:
             time.sleep(0.02)
         process.send_signal(with_signal)
-        _, printed = process.communicate(timeout=SECONDS)
+        _, printed = process.communicate()
     finally:
         process.kill()
     return process.returncode, printed.decode()
@@ -81,32 +79,32 @@ def test_a_run_leaves_a_surrogate_its_history_and_its_errors(finished, data):
         epoch["training_error"] for epoch in surrogate.provenance["history"]
     ]
     settings = json.loads((finished / "run.json").read_text())
-    assert (settings["num_train"], settings["operator"], settings["settings"]["width"]) == (7, "gola/default", 8)
+    assert (settings["num_train"], settings["operator"], settings["settings"]["width"]) == (7, "gola", 8)
     assert settings["data"] == str(data.resolve())
     evaluation = json.loads((finished / "evaluation.json").read_text())["evaluations"][0]
     assert (evaluation["num_samples"], evaluation["num_points"]) == (3, 60)
 
 
 def test_what_came_out_is_printed_for_people_and_for_scripts(data, tmp_path):
-    printed = success("train", data, *SMALL, "--epochs", 1, "--out", tmp_path / "people")
+    printed = success("train", data, *SMALL, "--num-epochs", 1, "--out", tmp_path / "people")
     assert re.search(r"test error\W+\d\.\d{4} ± \d\.\d{4} \(mean ± std of 3 samples\)", printed)
     assert f"gola evaluate {tmp_path / 'people'}" in printed.replace("\n", "")
-    facts = json.loads(success("train", data, *SMALL, "--epochs", 1, "--out", tmp_path / "script", "--json"))
+    facts = json.loads(success("train", data, *SMALL, "--num-epochs", 1, "--out", tmp_path / "script", "--json"))
     assert facts["test"]["num_samples"] == 3
     assert facts["scores"]["training_error"] > 0
     assert facts["num_parameters"] == 1857
 
 
 def test_a_closed_form_needs_no_training_and_all_samples_may_be_used(data, tmp_path):
-    result = run("train", data, "--operator", "mean", "--epochs", 3, "--out", tmp_path / "mean")
-    assert "left-out error" in result.stdout
+    result = run("train", data, "--operator", "mean", "--num-epochs", 3, "--out", tmp_path / "mean")
+    assert "cross-validation error" in result.stdout
     assert "test error" not in result.stdout
-    assert "what is said about training has no effect" in result.stderr
+    assert "mean ignores training settings" in result.stderr
     assert sorted(path.name for path in (tmp_path / "mean").iterdir()) == ["run.json", "surrogate.gola"]
 
 
 def test_epochs_are_logged_for_tensorboard_or_as_a_table(data, tmp_path):
-    common = ("train", data, "--num-train", 3, "--num-points", 40, *TINY[:-2], "--epochs", 2)
+    common = ("train", data, "--num-train", 3, "--num-points", 40, *TINY[:-2], "--num-epochs", 2)
     success(*common, "--out", tmp_path / "a")
     assert [path.name[:19] for path in (tmp_path / "a/logs").iterdir()] == ["events.out.tfevents"]
     success(*common, "--logger", "csv", "--out", tmp_path / "b")
@@ -116,13 +114,23 @@ def test_epochs_are_logged_for_tensorboard_or_as_a_table(data, tmp_path):
 
 def test_the_best_epoch_is_chosen_by_samples_set_aside_if_asked(data, tmp_path):
     facts = json.loads(
-        success("train", data, *SMALL, "--epochs", 2, "--validation-share", 0.3, "--out", tmp_path / "a", "--json")
+        success(
+            "train",
+            data,
+            *SMALL,
+            *("--num-epochs", 2, "--validation-share", 0.3, "--validation-from", 7, "--out", tmp_path / "a", "--json"),
+        )
     )
     assert facts["scores"]["validation_error"] > 0
 
 
+def test_a_validation_share_that_has_no_effect_brings_a_warning(data, tmp_path):
+    words = ("train", data, *SMALL, "--num-epochs", 1, "--validation-share", 0.3, "--out", tmp_path / "a")
+    assert "No samples are set aside for validation: there are 7" in run(*words).stderr
+
+
 def test_a_finished_run_is_left_alone_unless_told_otherwise(finished, data):
-    words = ("train", data, *SMALL, "--epochs", 4, "--out", finished)
+    words = ("train", data, *SMALL, "--num-epochs", 4, "--out", finished)
     before = (finished / "surrogate.gola").read_bytes()
     assert "holds a finished run; choose another folder, or replace it with --overwrite" in failure(*words)
     assert "choose one" in failure(*words, "--overwrite", "--resume")
@@ -137,7 +145,7 @@ def test_a_finished_run_is_left_alone_unless_told_otherwise(finished, data):
 def test_a_run_can_be_replaced(data, tmp_path):
     words = ("train", data, "--num-train", 4, "--out", tmp_path / "a")
     success(*words, "--operator", "mean")
-    success(*words, *TINY, "--num-points", 40, "--epochs", 1, "--overwrite")
+    success(*words, *TINY, "--num-points", 40, "--num-epochs", 1, "--overwrite")
     assert Surrogate.load(tmp_path / "a/surrogate.gola").operator.name == "gola"
 
 
@@ -145,10 +153,8 @@ def test_mistakes_are_explained_and_leave_no_folder(data, tmp_path):
     out = ("--out", tmp_path / "a")
     assert "not a file" in failure("train", tmp_path / "missing.h5", *out)
     assert "no operator 'lineal'; did you mean 'linear'" in failure("train", data, "--operator", "lineal", *out)
-    assert "no preset of gola 'papre'; did you mean 'paper'" in failure(
-        "train", data, "--operator", "gola", "--preset", "papre", *out
-    )
-    assert "GOLA has no setting colour; it has dim" in failure(
+    assert "no preset of gola 'papre'; did you mean 'paper'" in failure("train", data, "--operator", "gola/papre", *out)
+    assert "no setting of the GOLA operator 'colour'" in failure(
         "train", data, "--operator", "gola", "--set", "colour=3", *out
     )
     assert "NAME=VALUE" in failure("train", data, "--set", "width", *out)
@@ -162,23 +168,42 @@ def test_mistakes_are_explained_and_leave_no_folder(data, tmp_path):
     assert not (tmp_path / "a").exists()
 
 
-def test_the_help_tells_the_defaults_of_training():
-    shown = {"num_steps": "steps", "batch_size": "batch-size", "learning_rate": "learning-rate"}
-    shown |= {"averaging": "averaging", "validation_share": "validation-share", "patience": "patience"}
+@pytest.mark.parametrize("field", fields(TrainingConfig), ids=lambda field: field.name)
+def test_every_training_setting_is_an_option_of_the_same_name_whose_help_has_the_default(field):
+    option = f"--{field.name.replace('_', '-')}"
     help_text = re.sub(r"[│\s]+", " ", run("train", "--help").output)
-    defaults = {field.name: field.default for field in fields(TrainingConfig)}
-    for name, option in shown.items():
-        said = re.search(rf"--{option} [^;]*; ([\d.]+) by default", help_text)
-        assert said, option
-        assert float(said[1]) == defaults[name], option
+    said = re.search(rf"{option} [^;]*?; ([\d.]+) (\(none\) )?by default", help_text)
+    assert option in help_text
+    if isinstance(field.default, int | float):
+        assert float(said[1]) == field.default
 
 
-def test_a_killed_run_goes_on_to_the_very_same_surrogate(finished, data, tmp_path):
-    words = ("train", data, *SMALL, "--epochs", 4, "--out", tmp_path / "a")
+def test_every_training_setting_reaches_the_run(data, tmp_path):
+    given = {"num_epochs": 1, "num_steps": 7, "batch_size": 3, "learning_rate": 0.01, "weight_decay": 0.02}
+    given |= {"warmup": 0.3, "clip": 0.5, "averaging": 0.9, "residual_weight": 0.0, "points_per_epoch": 40}
+    given |= {"validation_share": 0.2, "validation_from": 5, "patience": 3}
+    words = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value)]
+    tiny = TINY[: TINY.index("--batch-size")]
+    common = ("--num-train", 7, "--num-points", 60, *tiny, "--symmetries", "-xy,yx", "--logger", "none")
+    success("train", data, *common, *words, "--out", tmp_path / "a")
+    kept = json.loads((tmp_path / "a" / "run.json").read_text())["training"]
+    assert kept == {**given, "symmetries": ["-xy", "yx"]}
+
+
+def test_settings_that_are_lists_are_given_with_commas(data, tmp_path):
+    words = ("--operator", "auto", "--set", "members=mean,nearest", "--num-train", 7, "--num-points", 60)
+    facts = json.loads(success("train", data, *words, "--out", tmp_path / "a", "--json"))
+    assert set(facts["choice"]["candidates"]) >= {"mean", "nearest"}
+    kept = json.loads((tmp_path / "a" / "run.json").read_text())
+    assert kept["settings"] == {"members": ["mean", "nearest"]}
+
+
+def test_a_killed_run_resumes_to_the_very_same_surrogate(finished, data, tmp_path):
+    words = ("train", data, *SMALL, "--num-epochs", 4, "--out", tmp_path / "a")
     code, _ = killed(tmp_path / "a", *words, "--checkpoint-seconds", 0)
     assert code == -signal.SIGKILL
     assert not (tmp_path / "a/surrogate.gola").exists()
-    assert "holds an unfinished run; go on with --resume, or start anew with --overwrite" in failure(*words)
+    assert "holds an unfinished run; resume it with --resume, or replace it with --overwrite" in failure(*words)
     other = failure(*words, "--resume", "--learning-rate", 0.5)
     assert "training.learning_rate 0.001 (now 0.5); resume with the same settings" in other
     success(*words, "--resume")
@@ -186,11 +211,11 @@ def test_a_killed_run_goes_on_to_the_very_same_surrogate(finished, data, tmp_pat
     assert not (tmp_path / "a/checkpoint.pt").exists()
 
 
-def test_ctrl_c_keeps_the_state_and_says_how_to_go_on(data, tmp_path):
-    words = ("train", data, *SMALL, "--epochs", 10_000, "--out", tmp_path / "a", "--checkpoint-seconds", 0)
+def test_ctrl_c_keeps_the_state_and_says_how_to_resume(data, tmp_path):
+    words = ("train", data, *SMALL, "--num-epochs", 10_000, "--out", tmp_path / "a", "--checkpoint-seconds", 0)
     code, printed = killed(tmp_path / "a", *words, with_signal=signal.SIGINT)
     assert code == 130
-    assert "run the same command with --resume to go on" in printed
+    assert "run the same command with --resume to continue" in printed
     assert "Traceback" not in printed
     assert torch.load(tmp_path / "a/checkpoint.pt", weights_only=True)["batch"] > 0
 
@@ -198,7 +223,7 @@ def test_ctrl_c_keeps_the_state_and_says_how_to_go_on(data, tmp_path):
 def test_two_processes_train_as_one_does(finished, data, tmp_path):
     # Seven samples in batches of three, two and two: no batch of three divides evenly.
     result = called(
-        "train", data, *SMALL, "--epochs", 4, "--out", tmp_path / "a", "--devices", 2, "--accelerator", "cpu"
+        "train", data, *SMALL, "--num-epochs", 4, "--out", tmp_path / "a", "--devices", 2, "--accelerator", "cpu"
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("training error") == 1

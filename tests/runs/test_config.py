@@ -18,6 +18,8 @@ def inputs_of(dataset):
 def test_settings_survive_json(data):
     run = small_run(data, "gola", test_points=(20, 40), num_folds=3, fold=1)
     assert RunConfig.from_dict(json.loads(json.dumps(run.to_dict()))) == run
+    run = small_run(data, "auto", settings={"members": ("linear", "kernel")})
+    assert RunConfig.from_dict(json.loads(json.dumps(run.to_dict()))) == run
 
 
 def test_every_fold_is_held_out_once_and_only_training_samples_are_dealt(data):
@@ -64,7 +66,7 @@ def test_what_decides_the_result_changes_the_identity(data):
     assert replace(run, operator="gola/default").identity("x") == run.identity("x")
 
 
-def test_how_to_train_does_not_matter_to_what_is_not_trained(data):
+def test_training_settings_do_not_matter_to_an_operator_that_ignores_them(data):
     run = small_run(data, "linear")
     assert replace(run, training=TrainingConfig(num_epochs=7)).identity("x") == run.identity("x")
 

@@ -32,8 +32,8 @@ def test_a_result_survives_json(data):
 
 
 def test_the_result_of_an_automatic_choice_says_why(data):
-    result = execute(small_run(data, "auto", settings={"members": "kernel"}))
-    assert result.why.startswith("Errors on training samples left out: kernel ")
+    result = execute(small_run(data, "auto", settings={"members": ("kernel",)}))
+    assert result.why.startswith("Errors on held-out training samples: kernel ")
     assert execute(small_run(data)).why == ""
 
 
@@ -44,7 +44,7 @@ def test_the_same_run_gives_the_same_numbers(data):
 
 def test_a_run_without_test_samples_has_nothing_to_be_judged_by(data):
     failure = attempt(small_run(data, num_train=12))
-    assert "none is left to judge by" in failure.message
+    assert "none is left for testing" in failure.message
     assert "samples_by_points" in failure.details
 
 

@@ -104,7 +104,7 @@ def test_results_of_other_code_do_not_mix_in_unless_asked(data, tmp_path, monkey
     assert run_all(runs, tmp_path, num_workers=1, keep=True) == after
 
 
-def test_an_interrupted_training_goes_on_from_its_checkpoint(data, tmp_path, monkeypatch):
+def test_an_interrupted_training_resumes_from_its_checkpoint(data, tmp_path, monkeypatch):
     monkeypatch.setattr("gola.fitting.training.checkpoint.Checkpoints.due", property(lambda _: True))
     run = small_run(data, "gola", training=TrainingConfig(num_epochs=3, batch_size=2))
     steps = []
@@ -160,7 +160,7 @@ def test_a_dask_cluster_gives_the_same_numbers(data, tmp_path):
 def test_a_worker_with_other_code_or_data_refuses_at_once(data):
     run = small_run(data)
     code, fingerprint = running_module.code_version(), running_module.fingerprint_of(data)
-    assert "other code" in running_module.in_worker(run, None, "older", fingerprint).message
+    assert "another code version" in running_module.in_worker(run, None, "older", fingerprint).message
     assert "other data" in running_module.in_worker(run, None, code, "another").message
     missing = replace(run, data="nowhere.h5")
     assert "is not a file" in running_module.in_worker(missing, None, code, fingerprint).message
@@ -175,7 +175,7 @@ def test_a_worker_with_other_code_or_data_refuses_at_once(data):
         ({"num_test": 7}, "6 training and 7 test samples from 12"),
         ({"num_points": 300}, "Cannot draw 300 points from every sample of .*: the smallest has 256"),
         ({"test_points": (9999,)}, "Cannot draw 9999 points"),
-        ({"settings": {"widht": 3}}, "no setting widht"),
+        ({"settings": {"widht": 3}}, "no setting of the nearest sample 'widht'"),
         ({"operator": "gola", "settings": {"width": "wide"}}, "width must be like its default, .*; got 'wide'"),
         ({"operator": "gola", "settings": {"width": 2.5}}, "width must be like its default"),
         ({"num_train": 1}, "needs at least 2 training samples; it would get 1"),

@@ -47,21 +47,23 @@ def test_advice_says_which_differences_count():
     best = candidate([0.10, 0.12, 0.11], fit_seconds=9.0, width=64)
     close = candidate([0.11, 0.11, 0.12], width=32)
     far = candidate([0.2, 0.22, 0.21], width=8)
-    assert advice([best, far]) == "It is below the other one in every fold."
-    assert advice([best, close, far]).startswith("The 3 folds cannot tell 1 of the 2 others apart from it")
-    assert "width=32 is the quickest to fit" in advice([best, close, far])
+    assert advice([best, far]) == "It has a lower error than the other one in every fold."
+    assert advice([best, close, far]).startswith("The 3 folds cannot distinguish 1 of the 2 others from it")
+    assert "width=32 is the fastest to fit" in advice([best, close, far])
 
 
 def test_what_cannot_matter_or_is_not_a_value_is_refused():
-    with pytest.raises(ValueError, match="linear is fitted at once, so learning_rate changes nothing"):
+    with pytest.raises(
+        ValueError, match="linear ignores training settings, so there is nothing to choose for learning_rate"
+    ):
         Sweep(base=base("linear"), training={"learning_rate": [1e-3]})
     with pytest.raises(ValueError, match=r"learning_rate must be like its default, 0\.001; got 'high'"):
         Sweep(base=base(), training={"learning_rate": ["high"]})
-    with pytest.raises(ValueError, match="no setting learning_rat"):
+    with pytest.raises(ValueError, match="no setting of training 'learning_rat'; did you mean 'learning_rate'"):
         Sweep(base=base(), training={"learning_rat": [1e-3]}).runs()
 
 
-def test_test_samples_are_never_looked_at(tmp_path):
+def test_test_samples_are_never_used(tmp_path):
     path = small_file(tmp_path)
     num_points = int(Dataset.load(path).num_points[0])
     test_samples = np.random.default_rng(0).permutation(12)[6:]

@@ -25,12 +25,14 @@ def test_a_winner_that_costs_more_is_named_with_what_it_costs():
     assert sentence.endswith("though linear fits 9.0 times faster.")
 
 
-def test_of_operators_that_seeds_cannot_tell_apart_the_cheaper_is_preferred():
+def test_of_operators_that_seeds_cannot_distinguish_the_cheaper_is_preferred():
     sentence = said(
         made_results("gola", [0.09, 0.12, 0.10], fit_seconds=40.0),
         made_results("linear", [0.10, 0.10, 0.12], fit_seconds=2.0),
     )
-    assert sentence.startswith("Use linear: its error 0.1067 ± 0.0115 and gola's 0.1033 ± 0.0153 cannot be told apart")
+    assert sentence.startswith(
+        "Use linear: its error 0.1067 ± 0.0115 and gola's 0.1033 ± 0.0153 cannot be distinguished"
+    )
     assert "fits 20 times faster" in sentence
 
 
@@ -60,25 +62,25 @@ def test_operators_that_beat_the_mean_have_learned_something():
     assert "nothing" not in said(made_results("gola", [0.1, 0.1]), made_results("mean", [0.2, 0.21]))
 
 
-def test_an_operator_with_failed_runs_is_held_out_and_that_is_said():
+def test_an_operator_with_failed_runs_is_not_considered_and_that_is_said():
     sentence = said(
         made_results("linear", [0.2, 0.2]), made_results("nearest", [0.3, 0.3]), [made_failure("gkn", seed=1)],
         made_results("gkn", [0.01]),
     )  # fmt: skip
     assert sentence.startswith("Use linear:")
-    assert sentence.endswith("Left out, because of failed runs: gkn.")
-    assert "nothing to say" in said([made_failure("gkn")])
+    assert sentence.endswith("Not considered, because of failed runs: gkn.")
+    assert "none can be recommended" in said([made_failure("gkn")])
 
 
 def test_a_single_operator_is_not_compared_with_nothing():
-    assert "compare it with others" in said(made_results("linear", [0.2, 0.2]))
+    assert "compare it with other operators" in said(made_results("linear", [0.2, 0.2]))
 
 
-def test_summaries_hold_what_runs_say_together():
+def test_runs_are_summarised():
     (summary,) = summarise(
         made_results("linear", [0.1, 0.3], scores={"cv_error": 0.2}, num_parameters=7, fit_seconds=3.0)
     )
     assert summary.mean == pytest.approx(0.2)
     assert summary.spread == pytest.approx(0.1 * 2**0.5)
-    assert (summary.own_error, summary.own_kind) == (pytest.approx(0.2), "left out")
+    assert (summary.estimate, summary.estimate_kind) == (pytest.approx(0.2), "cv error")
     assert (summary.num_parameters, summary.fit_seconds) == (7, 3.0)

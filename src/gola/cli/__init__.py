@@ -31,10 +31,11 @@ app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)
 
 
-def _print_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> bool:
     if wanted:
         say(f"gola {version('gola')}")
         raise typer.Exit
+    return wanted
 
 
 @app.callback()

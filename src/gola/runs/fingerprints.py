@@ -1,4 +1,4 @@
-"""What a data set holds and what the code does, each as a short text that changes when the content does."""
+"""Short texts that change when the content of a data set or of the code does."""
 
 import ast
 import functools
@@ -12,6 +12,8 @@ from gola.data.dataset import Dataset
 _PACKAGE = Path(__file__).parent.parent
 # Where the result of a run comes from; with it counts whatever of the package it imports.
 _ENTRY = "gola.runs.execution"
+# What makes data sets: a run knows its data by their content.
+_SOURCES = ("gola.problems", "gola.data.formats")
 _PLACE = re.compile(r"gola(\.\w+)+:\w+")
 
 
@@ -34,8 +36,8 @@ def code_version() -> str:
     """Return a short hash of the code that decides the result of a run.
 
     It covers the modules of this package that a run imports, directly or through others, by their syntax: comments,
-    docstrings and layout do not count, nor do the command line, pictures and tables. It is the same for every version
-    of Python that parses the code alike.
+    docstrings and layout do not count, nor do problems, file formats, the command line and plots. It is the same for
+    every version of Python that parses the code alike.
     """
     digest = hashlib.blake2b(digest_size=4)
     for module, tree in sorted(_imported_modules(_ENTRY).items()):
@@ -49,7 +51,7 @@ def _imported_modules(entry: str) -> dict[str, ast.Module]:
     while waiting:
         module = waiting.pop()
         path = _source_of(module)
-        if path is not None and module not in found:
+        if path is not None and module not in found and not module.startswith(_SOURCES):
             found[module] = ast.parse(path.read_text(encoding="utf-8"))
             waiting += _names_imported_by(found[module])
     return found
