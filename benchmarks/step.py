@@ -27,7 +27,7 @@ SIZES = (1_000, 4_000, 16_000, 64_000)
 
 
 def measure() -> dict[str, float]:
-    """Measure everything that a training step is judged by."""
+    """Measure everything that matters about a training step."""
     return _million_points() | _scaling() | _against_the_machine() | _against_library_layers()
 
 

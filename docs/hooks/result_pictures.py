@@ -1,4 +1,4 @@
-"""Bring the pictures of ``results``, which lie outside the documentation, into the site."""
+"""Bring the pictures of ``results``, which are outside the documentation, into the site."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 _RESULTS = Path(__file__).parents[2] / "results"
-_PAGES = ("results.md", "ablation.md")
+_PAGE = "results.md"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
@@ -18,5 +18,5 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Point to where they lie in the site."""
-    return markdown.replace("](../results/", "](pictures/") if page.file.src_uri in _PAGES else markdown
+    """Point to where they are in the site."""
+    return markdown.replace("](../results/", "](pictures/") if page.file.src_uri == _PAGE else markdown
