@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import gola
-from gola.plotting.run import telling_samples
+from gola.plotting.run import representative_samples
 from gola.plotting.style import ERROR_COLOURS, house_style
 
 NUM_TRAIN, NUM_POINTS, RESOLUTION = 30, 1000, 64
@@ -44,6 +44,6 @@ with tempfile.TemporaryDirectory() as folder, house_style():
     train, test = data.split(num_train=NUM_TRAIN, seed=0)
     surrogate = gola.fit(train.subsample(NUM_POINTS, seed=0), "linear")
     few = test.subsample(NUM_POINTS, seed=1)
-    median = telling_samples(gola.evaluate(surrogate, few).errors)["median"]
+    median = representative_samples(gola.evaluate(surrogate, few).errors)["median"]
     predicted = surrogate.predict(few[median].points, few[median].inputs, at=test[median].points)
     draw(test[median], few[median], predicted).savefig(Path(__file__).with_suffix(".png"), dpi=110)
