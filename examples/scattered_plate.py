@@ -1,4 +1,4 @@
-"""Scatter points in a plate with two holes, weigh them, connect neighbours, and draw the graph.
+"""Scatter points in a plate with two holes, compute quadrature weights, connect neighbours, and draw the graph.
 
 Run it with ``python examples/scattered_plate.py``; the picture is ``scattered_plate.png``.
 """
@@ -15,7 +15,7 @@ from gola.plotting.style import write
 
 
 def plate_with_holes() -> ImplicitDomain:
-    """Return the unit square less two round holes."""
+    """Return the unit square without two round holes."""
 
     def distance(points: np.ndarray) -> np.ndarray:
         square = np.abs(points - 0.5).max(axis=1) - 0.5
@@ -27,7 +27,7 @@ def plate_with_holes() -> ImplicitDomain:
 
 
 def main(picture: Path) -> None:
-    """Draw the picture, and print what the weights and the graph say."""
+    """Draw the picture, and print the sum of the weights and the mean number of neighbours."""
     plate = plate_with_holes()
     points = uniform_points(plate, 1000, np.random.default_rng(0))
     weights = voronoi_weights(points, plate)

@@ -66,7 +66,7 @@ def test_further_metrics_are_computed_by_name(finished):
     assert "no metric 'rmes'; did you mean 'rmse'" in failure("evaluate", finished, "--metrics", "rmes")
 
 
-def test_a_single_file_is_judged_on_all_samples_of_another_data_set(finished, data):
+def test_a_single_file_is_evaluated_on_all_samples_of_another_data_set(finished, data):
     [row] = evaluations(finished / "surrogate.gola", "--data", data)
     assert row["num_samples"] == 10
     assert row["num_points"] is None

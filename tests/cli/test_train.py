@@ -129,7 +129,7 @@ def test_a_validation_share_that_has_no_effect_brings_a_warning(data, tmp_path):
     assert "No samples are set aside for validation: there are 7" in run(*words).stderr
 
 
-def test_a_finished_run_is_left_alone_unless_told_otherwise(finished, data):
+def test_a_finished_run_is_left_alone_unless_asked_otherwise(finished, data):
     words = ("train", data, *SMALL, "--num-epochs", 4, "--out", finished)
     before = (finished / "surrogate.gola").read_bytes()
     assert "holds a finished run; choose another folder, or replace it with --overwrite" in failure(*words)

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from gola.data.dataset import Dataset
-from gola.plotting.run import draw_run, telling_samples
+from gola.plotting.run import draw_run, representative_samples
 from gola.surrogate.evaluation import evaluate
 from tests.fits import small_data, small_surrogate
 
@@ -13,12 +13,12 @@ def headings(figure):
 
 
 def test_best_median_and_worst_sample_are_chosen_by_their_error():
-    assert telling_samples(np.array([0.4, 0.1, 0.5, 0.2, 0.3])) == {"best": 1, "median": 4, "worst": 2}
+    assert representative_samples(np.array([0.4, 0.1, 0.5, 0.2, 0.3])) == {"best": 1, "median": 4, "worst": 2}
 
 
 def test_no_sample_is_chosen_twice():
-    assert telling_samples(np.array([0.4])) == {"median": 0}
-    assert telling_samples(np.array([0.4, 0.1])) == {"median": 1, "worst": 0}
+    assert representative_samples(np.array([0.4])) == {"median": 0}
+    assert representative_samples(np.array([0.4, 0.1])) == {"median": 1, "worst": 0}
 
 
 def test_a_network_has_curves_and_a_closed_form_has_none():
@@ -32,7 +32,7 @@ def test_rows_are_headed_by_the_samples_they_show():
     data = small_data()
     surrogate = small_surrogate("linear", data)
     errors = evaluate(surrogate, data).errors
-    rows = telling_samples(errors)
+    rows = representative_samples(errors)
     drawn = draw_run(surrogate, data, errors)["fields"]
     assert headings(drawn) == [f"{name} test sample {row}" for name, row in rows.items()]
     assert headings(draw_run(surrogate, data, errors, sample=3)["fields"]) == ["test sample 3"]
@@ -44,5 +44,5 @@ def test_with_several_channels_the_median_sample_gets_a_row_for_each():
     data = Dataset.from_samples(samples, inputs=single.inputs, targets=("u", "v"))
     surrogate = small_surrogate("linear", data)
     errors = evaluate(surrogate, data).errors
-    median = telling_samples(errors)["median"]
+    median = representative_samples(errors)["median"]
     assert headings(draw_run(surrogate, data, errors)["fields"]) == [f"median test sample {median}", ""]

@@ -22,15 +22,15 @@ def test_settings_survive_json(data):
     assert RunConfig.from_dict(json.loads(json.dumps(run.to_dict()))) == run
 
 
-def test_every_fold_is_held_out_once_and_only_training_samples_are_dealt(data):
+def test_every_fold_is_held_out_once_and_only_training_samples_are_split(data):
     run = small_run(data, num_points=None)
     train, test = run.samples()
     folds = [replace(run, num_folds=3, fold=fold).samples() for fold in range(3)]
-    held_out = [inputs_of(judged) for _, judged in folds]
+    held_out = [inputs_of(tested) for _, tested in folds]
     assert set.union(*held_out) == inputs_of(train)
     assert sum(map(len, held_out)) == 6
-    for fitted, judged in folds:
-        assert inputs_of(fitted) == inputs_of(train) - inputs_of(judged)
+    for fitted, tested in folds:
+        assert inputs_of(fitted) == inputs_of(train) - inputs_of(tested)
         assert not inputs_of(fitted) & inputs_of(test)
 
 
@@ -38,7 +38,7 @@ def test_further_numbers_of_points_are_drawn_from_the_whole_test_samples(data):
     run = small_run(data, num_points=60, test_points=(20, 200))
     train, tests = run.samples_by_points()
     assert set(train.num_points) == {60}
-    assert {number: set(judged.num_points) for number, judged in tests.items()} == {60: {60}, 20: {20}, 200: {200}}
+    assert {number: set(tested.num_points) for number, tested in tests.items()} == {60: {60}, 20: {20}, 200: {200}}
     assert [sample.points.tolist() for sample in run.samples()[1]] == [s.points.tolist() for s in tests[60]]
 
 

@@ -9,7 +9,7 @@ from gola.surrogate.evaluation import evaluate
 from tests.runs.examples import small_run
 
 
-def test_a_run_fits_to_training_samples_and_is_judged_by_the_others(data):
+def test_a_run_fits_to_training_samples_and_is_evaluated_on_the_others(data):
     run = small_run(data, test_points=(30,))
     result = execute(run)
     train, test = run.samples()
@@ -42,7 +42,7 @@ def test_the_same_run_gives_the_same_numbers(data):
     assert first.errors == second.errors
 
 
-def test_a_run_without_test_samples_has_nothing_to_be_judged_by(data):
+def test_a_run_without_test_samples_cannot_be_evaluated(data):
     failure = attempt(small_run(data, num_train=12))
     assert "none is left for testing" in failure.message
     assert "samples_by_points" in failure.details

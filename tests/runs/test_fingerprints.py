@@ -25,7 +25,9 @@ def test_the_code_version_covers_what_decides_numbers_and_nothing_else():
         "gola.runs.config",
     }
     assert decide <= modules
-    assert not [name for name in modules if name.startswith(("gola.cli", "gola.plotting", "gola.problems", "gola.data.formats"))]
+    assert not [
+        name for name in modules if name.startswith(("gola.cli", "gola.plotting", "gola.problems", "gola.data.formats"))
+    ]
     assert len(code_version()) == 8
 
 

@@ -74,6 +74,6 @@ def test_test_samples_are_never_used(tmp_path):
     sweep = Sweep(base=small_run(path), settings={"num_modes": [20, 40]}, num_folds=2)
     outcomes = run_all(sweep.runs(), tmp_path / "out", num_workers=1)
     assert all(np.isfinite(outcome.error) for outcome in outcomes)
-    # The poison works: a run that is judged by those samples does not come through.
+    # The NaNs work: a run that is evaluated on those samples fails.
     (poisoned,) = run_all([small_run(path)], tmp_path / "out", num_workers=1)
     assert "finite" in poisoned.message

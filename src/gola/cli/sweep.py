@@ -63,7 +63,7 @@ def sweep(
 ) -> None:
     """Try every combination of some settings, each evaluated by cross-validation on the training samples.
 
-    Test samples are not used, so they can still judge the best settings. Every result is kept as soon as its run ends:
+    Test samples are not used, so they remain for the final evaluation. Every result is kept as soon as its run ends:
     after Ctrl-C the same command continues where it stopped, and a larger grid does only the new runs.
     """
     from gola.fitting.configs import preset  # PyTorch is slow to import

@@ -1,4 +1,4 @@
-"""Draw how the error falls while an operator learns."""
+"""Draw learning curves."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from gola.plotting.style import house_style, new_figure, read_logarithmically
+from gola.plotting.style import house_style, new_figure, use_log_scale
 from gola.protocol import Epoch
 
 
@@ -25,7 +25,7 @@ def draw_curves(history: Sequence[Epoch], *, title: str, levels: Mapping[str, fl
         axes.plot(epochs, [epoch.training_error for epoch in history], color="C0", label="training samples")
         validated = [(epoch.number, epoch.validation_error) for epoch in history if epoch.validation_error is not None]
         if validated:
-            axes.plot(*zip(*validated, strict=True), color="C1", linestyle="--", label="samples set aside")
+            axes.plot(*zip(*validated, strict=True), color="C1", linestyle="--", label="validation samples")
         for number, (name, level) in enumerate((levels or {}).items()):
             axes.axhline(level, color="0.3", linewidth=0.9, linestyle=("-.", ":")[number % 2], label=name)
         _label(axes, title)
@@ -33,7 +33,7 @@ def draw_curves(history: Sequence[Epoch], *, title: str, levels: Mapping[str, fl
 
 
 def _label(axes: Axes, title: str) -> None:
-    read_logarithmically(axes, "y")
+    use_log_scale(axes, "y")
     axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.set_xlabel("epoch")
     axes.set_ylabel("mean relative L2 error")

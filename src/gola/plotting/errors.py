@@ -1,4 +1,4 @@
-"""Draw how errors are spread over test samples."""
+"""Draw the distribution of errors over test samples."""
 
 import math
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from gola.plotting.style import house_style, read_logarithmically
+from gola.plotting.style import house_style, use_log_scale
 
-# An error of nothing has no place on a logarithmic scale; so far below the largest it is out of sight as well.
+# An error of zero has no place on a logarithmic scale; it is drawn this far below the largest one.
 _SMALLEST_SHARE = 1e-6
 
 
@@ -20,7 +20,7 @@ def draw_errors(errors: Mapping[str, Float[np.ndarray, " sample"]], *, title: st
 
     Args:
         errors: Relative L2 error of each sample, by the name of the operator.
-        title: What was predicted.
+        title: What the errors belong to.
     """
     largest = max(float(values.max()) for values in errors.values()) or 1.0
     shown = {name: values.clip(min=_SMALLEST_SHARE * largest) for name, values in errors.items()}
@@ -44,7 +44,7 @@ def _draw_histogram(
     mean, median = float(values.mean()), float(np.median(values))
     axes.axvline(mean, color="C3", linewidth=1.5, label=f"mean {mean:.3g}")
     axes.axvline(median, color="0.1", linewidth=1.2, linestyle="--", label=f"median {median:.3g}")
-    read_logarithmically(axes, "x")
+    use_log_scale(axes, "x")
     axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.set_title(name, loc="left")
     axes.set_ylabel("samples")

@@ -21,7 +21,7 @@ def draw_graph(
     Args:
         points: Coordinates in the plane.
         neighbourhood: The edges; each is drawn once.
-        weights: What part of the domain each point stands for.
+        weights: Quadrature weight of each point.
         title: What the picture shows.
     """
     with house_style():
@@ -39,5 +39,5 @@ def draw_graph(
             dots = axes.scatter(points[:, 0], points[:, 1], c=values, s=9, zorder=2)
             figure.colorbar(dots, ax=axes, label=label, shrink=0.8)
         frame(left, f"{title}: {len(points)} points, {neighbourhood.num_edges // 2} edges")
-        frame(right, "what each point stands for")
+        frame(right, "quadrature weights")
         return figure

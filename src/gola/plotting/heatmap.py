@@ -26,7 +26,7 @@ class Shares:
     Attributes:
         rows: Numbers along the vertical axis.
         columns: Numbers along the horizontal axis.
-        values: The share of each row and column; what is missing is left out.
+        values: The share of each row and column; missing ones are left blank.
     """
 
     rows: Sequence[int]

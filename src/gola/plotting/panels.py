@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from gola.plotting.style import house_style, new_figure, read_logarithmically
+from gola.plotting.style import house_style, new_figure, use_log_scale
 
 # Numbers along an axis that are closer than this share of its length would touch each other.
 _TICK_DISTANCE = 0.085
@@ -120,8 +120,8 @@ def _draw(axes: Axes, panel: Panel, looks: Mapping[str, _Look]) -> None:
         axes.set(xticks=[], yticks=[])
         return
     axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
-    read_logarithmically(axes, "x")
-    read_logarithmically(axes, "y")
+    use_log_scale(axes, "x")
+    use_log_scale(axes, "y")
     axes.xaxis.set_major_locator(FixedLocator(_apart(places)))
     axes.xaxis.set_minor_locator(NullLocator())
 

@@ -1,4 +1,4 @@
-"""Draw what a surrogate predicts beside the truth."""
+"""Draw predictions beside the truth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _NUM_PANELS = 4
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prediction:
-    """What was predicted for one sample.
+    """The prediction for one sample.
 
     Attributes:
         label: The heading above it: ``"median test sample"``, or the name of an operator.
@@ -31,7 +31,7 @@ class Prediction:
     sample: Sample
     values: Float[np.ndarray, "point channel"]
 
-    def misses(self, column: int) -> Float[np.ndarray, " point"]:
+    def absolute_errors(self, column: int) -> Float[np.ndarray, " point"]:
         """Return the absolute error of a channel at every point."""
         return np.abs(self.values[:, column] - self.sample.targets[:, column])
 
@@ -55,8 +55,8 @@ def draw_predictions(
         figure, panels = new_rows(headings, _NUM_PANELS, three_dimensional=predictions[0].sample.dim == 3)
         for row, (prediction, column) in zip(panels, rows, strict=True):
             alike = [other for other in predictions if other.sample is prediction.sample]
-            worst = max(float(other.misses(column).max()) for other in alike)
-            shown = _telling_input(prediction.sample, column)
+            worst = max(float(other.absolute_errors(column).max()) for other in alike)
+            shown = _varying_input(prediction.sample, column)
             _draw_input(row[0], prediction.sample, inputs[shown], shown)
             _draw_target(row[1:], prediction, targets[column], column, worst)
         return figure
@@ -74,12 +74,12 @@ def _draw_target(panels: Sequence[Axes], prediction: Prediction, channel: Channe
     for panel, values, title in zip(panels[:2], (truth, predicted), ("truth", "prediction"), strict=True):
         draw_field(panel, sample, values, limits=ends, label=str(channel))
         frame(panel, f"{title}: {channel.name}", dim=sample.dim)
-    misses = prediction.misses(column)
-    draw_field(panels[2], sample, misses, limits=(0.0, worst), colours=ERROR_COLOURS, label=str(channel))
+    absolute_errors = prediction.absolute_errors(column)
+    draw_field(panels[2], sample, absolute_errors, limits=(0.0, worst), colours=ERROR_COLOURS, label=str(channel))
     frame(panels[2], f"absolute error; relative {prediction.relative_error(column):.1%}", dim=sample.dim)
 
 
-def _telling_input(sample: Sample, row: int) -> int:
+def _varying_input(sample: Sample, row: int) -> int:
     """Choose an input that varies over the points, another one in every row while there are more."""
     varying = np.flatnonzero(np.ptp(sample.inputs, axis=0) > 0.0)
     return int(varying[row % len(varying)]) if len(varying) else 0

@@ -1,4 +1,4 @@
-"""Draw a run: what its surrogate predicts, how it learned, and how its errors are spread."""
+"""Draw a run: predictions, learning curves, and the distribution of the errors."""
 
 from collections.abc import Mapping
 
@@ -25,18 +25,18 @@ def draw_run(
     """Draw ``fields``, ``errors`` and, for a network, ``curves``.
 
     Args:
-        surrogate: What came out of the run.
+        surrogate: The fitted surrogate.
         data: Samples to predict.
         errors: The relative L2 error of each of them.
-        what: What they are.
+        what: What to call one of them.
         sample: The one to draw; by default the best, the median and the worst, or the median alone where each of
             them takes several rows.
     """
-    chosen = telling_samples(errors) if sample is None else {"": sample}
+    chosen = representative_samples(errors) if sample is None else {"": sample}
     if sample is None and len(data.targets) > 1:
         chosen = {"median": chosen["median"]}
     history = [Epoch(**epoch) for epoch in surrogate.provenance.get("history", ())]
-    level = {f"{what}s in the end": float(errors.mean())}
+    level = {f"{what}s, final": float(errors.mean())}
     figures = {
         "fields": draw_samples(surrogate, data, {f"{name} {what} {row}".strip(): row for name, row in chosen.items()}),
         "errors": draw_errors({surrogate.operator.name: errors}, title=f"{len(errors)} {what}s"),
@@ -47,7 +47,7 @@ def draw_run(
 
 
 def draw_samples(surrogate: Surrogate, data: Dataset, rows: Mapping[str, int]) -> Figure:
-    """Draw what a surrogate predicts for some samples, given by label and number."""
+    """Draw the predictions for some samples, given by label and number."""
     predictions = []
     for label, row in rows.items():
         sample = data[row]
@@ -56,10 +56,10 @@ def draw_samples(surrogate: Surrogate, data: Dataset, rows: Mapping[str, int]) -
     return draw_predictions(predictions, data.inputs, data.targets)
 
 
-def telling_samples(errors: Float[np.ndarray, " sample"]) -> dict[str, int]:
-    """Return the samples with the smallest, the middle and the largest error, each once.
+def representative_samples(errors: Float[np.ndarray, " sample"]) -> dict[str, int]:
+    """Return the samples with the smallest, the median and the largest error, each once.
 
-    >>> telling_samples(np.array([0.3, 0.1, 0.2]))
+    >>> representative_samples(np.array([0.3, 0.1, 0.2]))
     {'best': 1, 'median': 2, 'worst': 0}
     """
     order = np.argsort(errors, kind="stable").tolist()

@@ -83,7 +83,7 @@ def frame(axes: Axes, title: str, *, dim: int = 2) -> None:
         axes.yaxis.set_major_locator(MaxNLocator(3))
 
 
-def read_logarithmically(axes: Axes, which: Literal["x", "y"]) -> None:
+def use_log_scale(axes: Axes, which: Literal["x", "y"]) -> None:
     """Make an axis logarithmic, labelled with plain numbers at 1, 2 and 5 of every decade, two of them at least."""
     axes.set(**{f"{which}scale": "log"})
     axis = axes.xaxis if which == "x" else axes.yaxis

@@ -10,7 +10,7 @@ from gola.data.dataset import Dataset
 from gola.plotting.curves import draw_curves
 from gola.plotting.errors import draw_errors
 from gola.plotting.predictions import Prediction, draw_predictions
-from gola.plotting.run import telling_samples
+from gola.plotting.run import representative_samples
 from gola.plotting.style import as_png
 from gola.problems import Problem
 from gola.protocol import Epoch
@@ -81,7 +81,7 @@ def _description(problem: Problem, run: RunConfig) -> str:
 
 def _fields(entries: Sequence[Entry], test: Dataset) -> Picture:
     # The median sample by the errors of both operators, so that neither is shown at its best or worst.
-    row = telling_samples(np.prod([entry.result.errors for entry in entries], axis=0))["median"]
+    row = representative_samples(np.prod([entry.result.errors for entry in entries], axis=0))["median"]
     sample = test[row]
     predictions = [
         Prediction(label=entry.name, sample=sample, values=entry.surrogate.predict(sample.points, sample.inputs))
