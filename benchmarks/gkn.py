@@ -22,8 +22,8 @@ NUM_LARGE_POINTS = 4000
 def measure() -> dict[str, float]:
     """Compare forward and backward passes on 1000 points, then run a size that NNConv cannot.
 
-    The operator iterates one layer several times. NNConv computes its kernel again each time, so the ratio grows with the
-    number of iterations; ``gkn_layer_speedup`` is that of a single one.
+    The operator iterates one layer several times. NNConv computes its kernel again each time, so the ratio grows with
+    the number of iterations; ``gkn_layer_speedup`` is that of a single one.
     """
     num_threads = torch.get_num_threads()
     # On one thread the ratio does not depend on what else the machine is doing.

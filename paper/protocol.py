@@ -50,7 +50,7 @@ class Protocol:
         problems: In the order of the paper's tables.
         parameters: Of these problems, where not their defaults; problems on meshes, in the ablation, have none.
         num_samples: Of each data set; each run draws its training and test samples from them.
-        data_seed: Of the generator. The presets were chosen on samples of seed 0, so none of those may be a test sample.
+        data_seed: Of the generator. Presets were chosen on samples of seed 0, so none of those may be a test sample.
         num_test: Test samples.
         few: Training samples of Table 1.
         many: Training samples of Tables 2, 3 and 4.

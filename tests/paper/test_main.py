@@ -7,8 +7,11 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
+import paper.__main__
+from gola.runs import run_all
 from paper.__main__ import app
 from paper.contenders import Contender
 from paper.published import PROBLEMS
@@ -93,6 +96,18 @@ def test_runs_that_an_interruption_left_are_brought_into_the_table(tiny):
     assert not tiny.table.path.exists()
     success("report", "--out", tiny.out)
     assert len(tiny.table.rows()) == 2
+
+
+def test_runs_that_were_finished_before_ctrl_c_are_in_the_table(tiny, monkeypatch):
+    def interrupted(runs, folder, **_options):
+        run_all(runs[:1], folder, num_workers=1)
+        raise typer.Exit(130)
+
+    monkeypatch.setattr(paper.__main__, "run_with_progress", interrupted)
+    words = ("table1", "--workers", 1, "--operators", "mean", "--problems", "darcy", "--out", tiny.out)
+    assert run(*words).exit_code == 130
+    assert len(tiny.table.rows()) == 1
+    assert "2 runs, 1 of them done, 1 to do" in success(*words, "--dry-run")
 
 
 def test_a_report_alone_does_no_runs(tiny):
