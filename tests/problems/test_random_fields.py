@@ -47,7 +47,7 @@ def test_periodic_field_has_the_variance_of_its_lattice_sum() -> None:
     variances = 2.0 * 3.0**2 * (4.0 * np.pi**2 * squares + 3.0**2) ** -2.0
     expected = np.sum(variances) - variances[64, 64]
     assert covariance(periodic_field(alpha=2.0, tau=3.0), (0.3, 0.8), (0.3, 0.8)) == pytest.approx(expected)
-    assert draws(periodic_field(alpha=2.0, tau=3.0), 400).std() == pytest.approx(np.sqrt(expected), rel=0.05)
+    assert draws(periodic_field(alpha=2.0, tau=3.0), 150).std() == pytest.approx(np.sqrt(expected), rel=0.05)
 
 
 def test_periodic_field_has_the_covariance_of_a_complex_fourier_sum() -> None:

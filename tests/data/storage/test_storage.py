@@ -53,7 +53,7 @@ def contents(draw):
 
 
 @given(content=contents(), compress=st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_saved_comes_back_to_the_last_bit(tmp_path, content, compress):
     dataset = Dataset.from_samples(**content)
     dataset.save(tmp_path / "any.h5", compress=compress)
