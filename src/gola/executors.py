@@ -82,7 +82,7 @@ def _completed_by_pool(
         except BrokenProcessPool as error:
             raise ChildProcessError(
                 "A worker process was killed from outside, most likely because memory ran out; what was finished is"
-                " kept. Go on with fewer workers (--workers 1)."
+                " kept. Continue with fewer workers (--num-workers 1)."
             ) from error
         yield key_of.pop(future), result  # popped, so that results which were dealt with do not pile up in memory
 
