@@ -1,6 +1,7 @@
 """The interface that every operator has, learned or closed-form, and what fitting one gives."""
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -59,13 +60,15 @@ class OperatorConfig:
     @classmethod
     def from_dict(cls: type[ConfigType], settings: Mapping[str, Any]) -> ConfigType:
         """Rebuild a config from what :meth:`to_dict` gave."""
+        defaults = cls()
         known = [one.name for one in fields(cls)]
-        for name in settings:
+        values: dict[str, Any] = {}
+        for name, value in settings.items():
             if name not in known:
                 raise ValueError(unknown(f"setting of {cls.__name__}", name, known))
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()
-        }
+            values[name] = tuple(value) if isinstance(value, list) else value
+            if not _is_like(values[name], getattr(defaults, name)):
+                raise ValueError(f"{name} must be like its default, {getattr(defaults, name)!r}; got {value!r}.")
         return cls(**values)
 
     def _require_positive(self, *names: str) -> None:
@@ -76,6 +79,17 @@ class OperatorConfig:
     def _require_one_of(self, name: str, choices: tuple[str, ...]) -> None:
         if getattr(self, name) not in choices:
             raise ValueError(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}.")
+
+
+def _is_like(value: Any, default: Any) -> bool:
+    """Whether a value is of the type of its default; None stands for a whole number that is left open."""
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    if default is None:
+        return value is None or isinstance(value, int)
+    if isinstance(default, float):
+        return isinstance(value, int | float) and math.isfinite(value)
+    return isinstance(value, Mapping if isinstance(default, Mapping) else type(default))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,8 +47,10 @@ def fit(
         train=train,
     )
     start = time.perf_counter()
-    torch.manual_seed(seed)
-    result = kind_of(config)(config).fit(task)
+    # What is random follows from the seed alone, and the random numbers of the caller's program are left as they were.
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+        torch.manual_seed(seed)
+        result = kind_of(config)(config).fit(task)
     return Surrogate(
         operator=result.operator.eval(),
         scaling=result.scaling,

@@ -15,7 +15,7 @@ from gola.files import replacing
 from gola.geometry import spatial_order
 from gola.operators.operator import Operator
 from gola.operators.scaling import Scaling
-from gola.registry import OPERATORS
+from gola.surrogate.building import built_operator
 from gola.surrogate.file import read_tensors, write_tensors
 
 # How far beyond the training points predictions are made without a warning, as a share of their extent.
@@ -103,19 +103,17 @@ class Surrogate:
         """
         about, tensors = read_tensors(Path(path))
         try:
-            kind = OPERATORS[about["operator"]]
-            operator = kind(kind.config_type.from_dict(about["config"]))
-            operator.load_state_dict(tensors)
             return cls(
-                operator=operator.eval(),
+                operator=built_operator(about["operator"], about["config"], tensors).eval(),
                 scaling=Scaling.from_dict(about["scaling"]),
                 inputs=tuple(Channel(**channel) for channel in about["inputs"]),
                 targets=tuple(Channel(**channel) for channel in about["targets"]),
-                scores=about["scores"],
-                provenance=about["provenance"],
+                scores={str(name): float(score) for name, score in about["scores"].items()},
+                provenance=dict(about["provenance"]),
             )
-        except (KeyError, TypeError, RuntimeError) as error:
-            raise ValueError(f"{path} is not a whole surrogate: {error!r}. Save it again with this version.") from error
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = str(error).rstrip(".") if isinstance(error, ValueError) else repr(error)
+            raise ValueError(f"{path} is not a whole surrogate: {reason}. Fit and save it again.") from error
 
     def __repr__(self) -> str:
         channels = (" ".join(map(str, channels)) for channels in (self.inputs, self.targets))

@@ -8,11 +8,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gola.fitting.auto.channel_groups import joined_choice, joined_held_out, task_of_channels
 from gola.fitting.auto.choice import choose
 from gola.fitting.auto.ensemble import NetworkEnsemble
 from gola.operators.cloud import Cloud
 from gola.operators.operator import FitResult, Operator, OperatorConfig
 from gola.operators.queries import Queries
+from gola.operators.scaling import Scaling
 from gola.protocol import FitTask
 from gola.registry import OPERATORS
 
@@ -34,6 +36,7 @@ class AutoConfig(OperatorConfig):
         num_modes: Largest wave number of spectral networks; None for 32, 8 or 4 in one, two or three dimensions.
         chosen: Of a fitted choice, what it predicts with: by name the config of the operator and, for networks, their
             number and the member that they correct.
+        groups: Of a fitted choice that treats target channels apart, the channels and the config of each part.
     """
 
     members: tuple[str, ...] = ("linear", "kernel", "spectral")
@@ -44,6 +47,7 @@ class AutoConfig(OperatorConfig):
     corrections: bool = True
     num_modes: int | None = None
     chosen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    groups: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -101,6 +105,7 @@ class Auto(Operator):
             else:
                 operators[name] = kind(member)
         self._hold(operators, ensembles)
+        self.groups = nn.ModuleList(Auto(AutoConfig.from_dict(group["config"])) for group in config.groups)
         self.register_buffer("weights", torch.full((len(config.chosen),), 1.0 / max(1, len(config.chosen))).double())
 
     @staticmethod
@@ -133,6 +138,8 @@ class Auto(Operator):
         """Fit and train all members, and keep what predicts held-out samples best."""
         self.require_samples(task)
         chosen = choose(self.config, task)
+        if isinstance(chosen, list):
+            return self._fit_groups(task, chosen)
         auto = Auto.of(self.config, chosen.operators, chosen.ensembles, chosen.weights)
         return FitResult(
             operator=auto,
@@ -142,8 +149,36 @@ class Auto(Operator):
             details={"choice": asdict(chosen.choice)},
         )
 
+    def _fit_groups(self, task: FitTask, groups: Sequence[Sequence[int]]) -> FitResult:
+        """Choose for groups of target channels apart, and put the results together."""
+        results = [
+            Auto(replace(self.config, num_outputs=len(channels))).fit(task_of_channels(task, channels))
+            for channels in groups
+        ]
+        parts = [result.operator for result in results]
+        described = tuple(
+            {"channels": list(channels), "config": part.config.to_dict()}
+            for channels, part in zip(groups, parts, strict=True)
+        )
+        made = Auto(replace(self.config, groups=described))
+        made.groups = nn.ModuleList(parts)
+        made.needs = tuple(dict.fromkeys(need for part in parts for need in part.needs))
+        scaling = Scaling.fit(task.samples, normalised=False)
+        held_out = joined_held_out([result.held_out for result in results if result.held_out], groups)
+        choice = joined_choice([result.details["choice"] for result in results], groups, task, held_out, scaling)
+        return FitResult(
+            operator=made,
+            scaling=scaling,
+            held_out=held_out,
+            scores={"cv_error": choice["error"]},
+            details={"choice": choice},
+        )
+
     def prepare(self, cloud: Cloud) -> Cloud:
         """Return the cloud with the structure that the members need."""
+        for part in self.groups:
+            assert isinstance(part, Auto)
+            cloud = part.prepare(cloud)
         for operator in self.operators.values():
             assert isinstance(operator, Operator)
             cloud = operator.prepare(cloud)
@@ -171,6 +206,9 @@ class Auto(Operator):
         for name, operator in self.operators.items():
             assert isinstance(operator, Operator)
             counts |= {f"operators.{name}.{part}": count for part, count in operator.parameter_counts().items()}
+        for number, group in enumerate(self.groups):
+            assert isinstance(group, Auto)
+            counts |= {f"groups.{number}.{part}": count for part, count in group.parameter_counts().items()}
         return counts
 
     def _hold(self, operators: Mapping[str, Operator], ensembles: Mapping[str, NetworkEnsemble]) -> None:
@@ -179,9 +217,21 @@ class Auto(Operator):
         networks = (ensemble.network(0) for ensemble in ensembles.values())
         self.needs = tuple(dict.fromkeys(need for member in (*operators.values(), *networks) for need in member.needs))
 
+    def _columns(
+        self, cloud: Cloud, sizes: Sequence[int], predict: Callable[[Operator, Cloud], Tensor]
+    ) -> Float[Tensor, "row channel"]:
+        """Predict groups of channels apart, and bring the columns into their order."""
+        columns = cloud.points.new_empty(sum(sizes), self.config.num_outputs)
+        for described, part in zip(self.config.groups, self.groups, strict=True):
+            assert isinstance(part, Auto)
+            columns[:, described["channels"]] = part._sum(cloud, sizes, predict)
+        return columns
+
     def _sum(
         self, cloud: Cloud, sizes: Sequence[int], predict: Callable[[Operator, Cloud], Tensor]
     ) -> Float[Tensor, "row channel"]:
+        if len(self.groups):
+            return self._columns(cloud, sizes, predict)
         parts: dict[str, Tensor] = {}
         for name, operator in self.operators.items():
             assert isinstance(operator, Operator)

@@ -67,6 +67,13 @@ class Candidates:
         wanted = torch.from_numpy(sample.targets / self.scale)
         return float(relative_l2(torch.from_numpy(found / self.scale), wanted))
 
+    def channel_errors(self, name: str) -> Float[np.ndarray, " channel"]:
+        """Return the root mean square error of a candidate in each channel, in units of the channel's spread."""
+        squares = [
+            ((found - self.samples[row].targets) / self.scale) ** 2 for row, found in self.held_out[name].items()
+        ]
+        return np.sqrt(np.mean([square.mean(axis=0) for square in squares], axis=0))
+
     def mean_error(self, found: Predictions) -> float:
         """Return the mean error of predictions of some samples."""
         return float(self._errors(found).mean())

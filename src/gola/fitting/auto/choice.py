@@ -12,6 +12,7 @@ from gola.data.dataset import Dataset
 from gola.data.mirror import Mirror
 from gola.data.sample import Sample
 from gola.fitting.auto.candidates import Candidates, Choice
+from gola.fitting.auto.channel_groups import channel_groups
 from gola.fitting.auto.ensemble import NetworkEnsemble
 from gola.fitting.auto.preprocessed import Predictions, PreprocessedSamples
 from gola.fitting.auto.training_plans import EnsembleTrainer, TrainingPlan
@@ -38,6 +39,8 @@ _NETWORK_MODES = {1: 32, 2: 8, 3: 4}
 # A symmetry is tested on copies of so many samples, and a group of symmetries has at most so many elements.
 _TESTED_SAMPLES = 32
 _MOST_SYMMETRIES = 48
+# How many times as large errors on these copies may be. With 1.5 false symmetries of the cooled plate pass.
+_TOLERANCE = 1.15
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,8 +64,11 @@ class Chosen:
     choice: Choice
 
 
-def choose(config: "AutoConfig", task: FitTask) -> Chosen:
+def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]]:
     """Fit all candidates, and keep what predicts held-out samples best.
+
+    Where closed forms predict some target channels far better than others, groups of channels are returned instead:
+    they had better be chosen for apart.
 
     A closed form gives its leave-one-out predictions by itself. Networks are trained without one fold of the samples
     each. The first is trained shortly, and given up if it is far behind the closed forms; then plainly, with a learned
@@ -82,6 +88,9 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen:
     for name, kind in kinds.items():
         if kind.holds_out:
             trial.add_operator(name)
+    groups = trial.groups()
+    if len(groups) > 1:
+        return groups
     for name, kind in kinds.items():
         if not kind.holds_out:
             trial.add_networks(name)
@@ -123,6 +132,13 @@ class _Trial:
         self.candidates.methods[name] = result.held_out.method
         if isinstance(found := result.operator.preprocessing(), Preprocessing):
             self.preprocessing = found
+
+    def groups(self) -> list[tuple[int, ...]]:
+        """Return groups of target channels that are about as hard to predict."""
+        if not self.operators or len(self.task.targets) == 1:
+            return [tuple(range(len(self.task.targets)))]
+        best, _ = self.candidates.best(self.operators)
+        return channel_groups(self.candidates.channel_errors(best), self.task.targets)
 
     def add_networks(self, name: str) -> None:
         """Train an ensemble, if its first network is worth it."""
@@ -193,7 +209,7 @@ class _Trial:
                 symmetry: np.array([self._error_on(mirror.image(samples[row], symmetry), best) for row in rows])
                 for symmetry in likely
             }
-            likely = not_refuted(errors, held_out[rows])
+            likely = not_refuted(errors, held_out[rows], tolerance=_TOLERANCE)
         return _as_texts(likely, self.config.dim)
 
     @torch.no_grad()

@@ -38,6 +38,9 @@ def fit_ridge(
     that the mean has been fitted would make the errors come out far too small. Leaving out all samples b of a group
     at once gives :math:`y_b - S_{bb}^{-1} \alpha_b` for the same reason.
 
+    In that formula :math:`y_i` is the fitted value plus :math:`\lambda \alpha_i`. The fitted value is computed as any
+    other prediction is, so that what rounding does to predictions under a tiny penalty shows in the held-out ones too.
+
     Args:
         kernel: The kernel K of the training samples, for one or more regressions.
         targets: What is to be predicted.
@@ -52,11 +55,12 @@ def fit_ridge(
     carried = inverse @ terms
     small = torch.linalg.inv(terms.T @ carried)
     precision = inverse - carried @ small @ carried.mT
-    dual = precision @ targets
+    dual, coefficients = precision @ targets, small @ (carried.mT @ targets)
+    fitted = kernel @ dual + terms @ coefficients
     return RidgeFit(
         dual=dual,
-        free=small @ (carried.mT @ targets),
-        held_out=targets - _held_out_residuals(precision, dual, groups),
+        free=coefficients,
+        held_out=fitted + penalty * dual - _held_out_residuals(precision, dual, groups),
     )
 
 

@@ -35,8 +35,8 @@ class SpectralMixing(nn.Module):
     def __init__(self, *, frequencies: Float[Tensor, " mode"], width: int) -> None:
         super().__init__()
         spread = 0.5 / (1.0 + frequencies.square())[:, None]
-        self.real = nn.Parameter(spread * torch.randn(len(frequencies), width))
-        self.imaginary = nn.Parameter(spread * torch.randn(len(frequencies), width))
+        self.real = nn.Parameter(_scaled_noise(spread, width))
+        self.imaginary = nn.Parameter(_scaled_noise(spread, width))
         self.mix = nn.Linear(width, width, bias=False)
 
     def forward(
@@ -106,3 +106,9 @@ class SpectralBlock(nn.Module):
         if self.local is not None:
             mixed = mixed + self.local(features, attributes, cloud)
         return features + self.mlp(gelu(mixed))
+
+
+def _scaled_noise(spread: Float[Tensor, "wave 1"], width: int) -> Float[Tensor, "wave width"]:
+    # Noise is drawn on the device that the module is made on, which may be one without numbers.
+    noise = torch.randn(len(spread), width)
+    return spread.to(noise.device) * noise
