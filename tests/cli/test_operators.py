@@ -47,6 +47,11 @@ def test_info_is_printed_for_scripts():
 
 
 @pytest.mark.parametrize("name", OPERATORS)
+def test_titles_leave_the_article_to_the_sentence(name):
+    assert not re.match(r"(the|an?|this) ", OPERATORS[name].title, flags=re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
 def test_summaries_are_plain_text(name):
     summary = summary_of(OPERATORS[name].__doc__)
     assert summary.endswith(".")
