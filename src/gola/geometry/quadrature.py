@@ -46,7 +46,7 @@ def voronoi_weights(points: Float[np.ndarray, "point dim"], domain: Domain) -> F
 def _cells_in_bounding_box(
     sites: Float[np.ndarray, "site dim"], domain: Domain
 ) -> tuple[Float[np.ndarray, "simplex vertex dim"], Int[np.ndarray, " simplex"]]:
-    """Cut the Voronoi cells, clipped to the bounding box, into simplices; tell the owner of each.
+    """Cut the Voronoi cells, clipped to the bounding box, into simplices, and return the owner of each.
 
     A wall of the box is the bisector between a point and its mirror image, so mirror images clip the cells
     exactly. Only points near a wall need one. An image never wins a place inside the box, so cells can only

@@ -24,7 +24,7 @@ def generate(
     """Draw and solve samples, and write them to one file.
 
     Samples are made in fixed chunks, each of which is kept on disk as soon as it is ready: after an interruption the
-    same call goes on where it stopped. The result does not depend on the number of workers. A file that holds these
+    same call continues where it stopped. The result does not depend on the number of workers. A file that holds these
     very samples already is left as it is.
 
     Args:

@@ -1,4 +1,4 @@
-"""Problems whose every sample has its own domain: a square plate with other holes, meshed anew."""
+"""Problems whose every sample has its own domain: a square plate with holes of its own, and its own mesh."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -49,7 +49,7 @@ def test_symmetries_that_do_not_fit_the_samples_are_refused():
     with pytest.raises(ValueError, match="'-xyz' is for points with 3 coordinates; these have 2"):
         augmented(samples, ("-xyz",), mirror, seed=0)
     _, mirror = samples_and_mirror(inputs=[Channel(name="flow_x")])
-    with pytest.raises(ValueError, match="'yx' turns components of vectors into each other"):
+    with pytest.raises(ValueError, match="'yx' maps components of vectors to each other"):
         augmented(samples, ("yx",), mirror, seed=0)
 
 

@@ -16,9 +16,9 @@ class Case:
         label: What error messages call it.
         points: Coordinates.
         arrays: Everything known at the points, by name: scalars (points,) or vectors (points, components).
-        units: Units of the arrays, where the file tells them.
+        units: Units of the arrays, where the file has them.
         unusable: Arrays that cannot be channels, and why.
-        boundary: Which points lie on the boundary, where the file tells.
+        boundary: Which points lie on the boundary, where the file says.
         cells: Simplices over the points, where the file has them.
         weights: Quadrature weights, where the file has them.
     """

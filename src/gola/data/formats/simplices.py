@@ -66,7 +66,7 @@ def measures(
 
 
 def boundary_points(blocks: Sequence[tuple[str, Cells]], num_points: int) -> Bool[np.ndarray, " point"]:
-    """Tell which points lie on a face (an edge in 2D) that belongs to one cell only."""
+    """Return which points lie on a face (an edge in 2D) that belongs to one cell only."""
     faces = np.concatenate([face for kind, cells in blocks for face in _faces(kind, cells)])
     _, first, counts = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
     on_boundary = np.zeros(num_points + 1, dtype=bool)

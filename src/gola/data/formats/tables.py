@@ -89,7 +89,7 @@ def _load_npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def _num_samples(stored: dict[str, np.ndarray], num_points: int) -> int:
-    """Tell how many samples the arrays stack: from the points, else from any array that leaves no doubt."""
+    """Return how many samples the arrays stack: from the points, else from any array that leaves no doubt."""
     if stored["points"].ndim == 3:
         return len(stored["points"])
     for name, array in stored.items():
@@ -148,7 +148,7 @@ def _table_header(path: Path) -> tuple[list[str], str, int]:
 def _table_body(path: Path, delimiter: str, skipped: int) -> Float[np.ndarray, "row column"]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # "no data", which is told below
+            warnings.simplefilter("ignore", UserWarning)  # "no data", which is reported below
             body: np.ndarray = np.loadtxt(
                 path, delimiter=delimiter, skiprows=skipped, ndmin=2, encoding="utf-8-sig", quotechar='"'
             )

@@ -42,7 +42,7 @@ def _others(symmetries: Sequence[str], mirror: Mirror, dim: int) -> list[Symmetr
             raise ValueError(f"The symmetry {str(one)!r} is for points with {one.dim} coordinates; these have {dim}.")
         if not mirror.allows(one):
             raise ValueError(
-                f"The symmetry {str(one)!r} turns components of vectors into each other, and the samples have only some"
+                f"The symmetry {str(one)!r} maps components of vectors to each other, and the samples have only some"
                 " of them. Add the missing channels, name a channel that is no component otherwise, or leave it out."
             )
     return list(generated_group(generators, dim)[1:])

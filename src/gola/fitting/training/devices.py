@@ -1,4 +1,4 @@
-"""What a training runs on: one device by PyTorch alone, or several by Lightning Fabric."""
+"""What a training run uses: one device by PyTorch alone, or several by Lightning Fabric."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

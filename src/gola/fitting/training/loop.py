@@ -40,7 +40,7 @@ def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
     samples, config, seed, session = task.samples, task.training, task.seed, task.session
     devices = launch(session)
     learned, validated = _split(samples, config.num_validation(len(samples)), seed)
-    # After the split: copies of a sample that is set aside would betray it.
+    # After the split: copies of a sample that is set aside would give it away.
     mirror = Mirror.of(scaling.frame, task.inputs, task.targets)
     learned = augmented(learned, config.symmetries, mirror, seed=seed)
     config = config.resolved(len(learned))
