@@ -35,7 +35,7 @@ def test_the_state_of_another_training_is_refused_with_what_differs(tmp_path):
 
 def test_a_damaged_file_is_named(tmp_path):
     checkpoints = Checkpoints(folder=tmp_path, settings={})
-    checkpoints.save({"weights": torch.zeros(1000)})
+    checkpoints.save({"weights": {"w": torch.zeros(1000)}})
     file = tmp_path / "checkpoint.pt"
     file.write_bytes(file.read_bytes()[:1000])
     with pytest.raises(ValueError, match=r"checkpoint.pt is damaged .*; delete it to start again"):
@@ -54,3 +54,30 @@ def test_a_write_that_fails_leaves_the_state_before(tmp_path, monkeypatch):
         checkpoints.save({"step": 2})
     assert checkpoints.load() == {"step": 1}
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.pt"]
+
+
+@pytest.mark.parametrize("place", [0, 100, 500, -20, -1])
+def test_a_single_changed_byte_is_found(tmp_path, place):
+    checkpoints = Checkpoints(folder=tmp_path, settings={})
+    checkpoints.save({"weights": {"w": torch.zeros(100)}})
+    file = tmp_path / "checkpoint.pt"
+    content = bytearray(file.read_bytes())
+    content[place] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=r"checkpoint.pt is damaged .*; delete it to start again"):
+        checkpoints.load()
+
+
+@pytest.mark.parametrize(
+    "state", [{"batch": "3"}, {"batch": -1}, {"batch": True}, {"weights": []}, {"total": float("nan")}, {"history": 1}]
+)
+def test_a_state_of_other_types_is_refused(tmp_path, state):
+    checkpoints = Checkpoints(folder=tmp_path, settings={})
+    checkpoints.save(state)
+    with pytest.raises(ValueError, match=r"checkpoint.pt is damaged .*; delete it to start again"):
+        checkpoints.load()
+
+
+def test_pytorch_reads_a_checkpoint_without_us(tmp_path):
+    Checkpoints(folder=tmp_path, settings={"seed": 0}).save({"batch": 3})
+    assert torch.load(tmp_path / "checkpoint.pt", weights_only=True) == {"settings": {"seed": 0}, "batch": 3}

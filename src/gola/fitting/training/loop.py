@@ -106,7 +106,8 @@ class _Training:
         kept = self.checkpoints.load() if self.devices.is_first else None
         state = self.devices.from_first(kept)
         if state is not None:
-            self.load(state)
+            with self.checkpoints.naming_the_file():
+                self.load(state)
 
     def run(self, session: Session) -> Iterator[Epoch]:
         """Yield every epoch that was not finished before."""
