@@ -187,6 +187,11 @@ class Dataset:
             seed: Decides which; the same seed gives the same samples.
         """
         rest = len(self) - num_train
+        if not 1 <= num_train < len(self):
+            raise ValueError(
+                f"Cannot take {num_train} training samples from {len(self)} and leave some for testing; ask for 1 to"
+                f" {len(self) - 1}."
+            )
         num_test = rest if num_test is None else num_test
         if num_train < 1 or num_test < 1 or num_test > rest:
             raise ValueError(

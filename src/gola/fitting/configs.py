@@ -23,6 +23,8 @@ def config_for(
         num_points: Points that the operator will see of each sample; all by default.
         settings: Changes to the preset.
     """
+    if not data.targets:
+        raise ValueError("The data set has inputs only; fitting needs targets.")
     config = preset(operator) if isinstance(operator, str) else operator
     kind = kind_of(config)
     known = [one.name for one in fields(config)]

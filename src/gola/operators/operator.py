@@ -17,7 +17,7 @@ from gola.operators.cloud import Cloud
 from gola.operators.queries import Queries, with_queries
 from gola.operators.scaling import Scaling
 from gola.protocol import FitTask
-from gola.registry import unknown
+from gola.registry import OPERATORS, unknown
 
 Structure = Literal["neighbours", "spectra", "parameters"]
 """What an operator may need besides points and values; parameters are inputs that are constant within each sample."""
@@ -222,8 +222,10 @@ class Operator(torch.nn.Module, ABC):
     def require_samples(self, task: FitTask) -> None:
         """Check that a task has as many samples as this operator needs."""
         if len(task.samples) < self.min_samples:
+            fitting = [name for name, kind in OPERATORS.items() if kind.min_samples <= len(task.samples)]
             raise ValueError(
-                f"The {self.title} needs at least {self.min_samples} training samples; got {len(task.samples)}."
+                f"The {self.title} needs at least {self.min_samples} training samples; got {len(task.samples)}, enough"
+                f" for {', '.join(fitting)}."
             )
 
     def _check(self, cloud: Cloud) -> None:

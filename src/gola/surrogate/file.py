@@ -60,7 +60,9 @@ def _require_known(path: Path, header: Any) -> None:
         raise _RefusedError(f"{path} holds tensors of another program; a surrogate is what Surrogate.save writes.")
     version = header.get("version")
     if version == 1 and version is not True:
-        raise _RefusedError(f"{path} was written by gola 0.1, whose operators this version does not read; fit it again.")
+        raise _RefusedError(
+            f"{path} was written by gola 0.1, whose operators this version does not read; fit it again."
+        )
     if type(version) is not int or version < 1:
         raise _RefusedError(f"{path} has no valid format version ({version!r}); copy or fit it again.")
     if version > FORMAT_VERSION:

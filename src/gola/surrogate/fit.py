@@ -10,6 +10,7 @@ from gola.fitting.configs import config_for, kind_of
 from gola.fitting.training import train
 from gola.operators.operator import OperatorConfig
 from gola.protocol import FitTask, Session, TrainingConfig
+from gola.surrogate.coverage import Coverage
 from gola.surrogate.surrogate import Surrogate
 
 
@@ -32,8 +33,6 @@ def fit(
         seed: Random seed of the initial parameters and of everything else that is random.
         session: How to run the training: devices, checkpoints, progress.
     """
-    if not data.targets:
-        raise ValueError("The data set has inputs only; fitting needs targets.")
     data = data.in_memory()
     training = training or TrainingConfig()
     config = config_for(data, operator, num_points=training.points_per_epoch)
@@ -56,6 +55,7 @@ def fit(
         scaling=result.scaling,
         inputs=data.inputs,
         targets=data.targets,
+        coverage=Coverage.of(task.samples),
         scores=dict(result.scores),
         provenance={
             **result.details,

@@ -16,10 +16,13 @@ from gola.geometry import spatial_order
 from gola.operators.operator import Operator
 from gola.operators.scaling import Scaling
 from gola.surrogate.building import built_operator
+from gola.surrogate.coverage import Coverage
 from gola.surrogate.file import read_tensors, write_tensors
 
 # How far beyond the training points predictions are made without a warning, as a share of their extent.
 _MARGIN = 0.05
+# Name of the training points among the tensors of a file.
+_COVERED = "coverage.points"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,6 +34,7 @@ class Surrogate:
         scaling: Between the user's units and the operator's.
         inputs: Channels that it reads.
         targets: Channels that it predicts.
+        coverage: What the training samples cover, by which predictions are warned of; None to warn of the box only.
         scores: Errors known from fitting: ``cv_error`` (on held-out training samples), ``training_error``,
             ``validation_error``.
         provenance: How it was fitted: data, settings, versions; ready for JSON.
@@ -40,6 +44,7 @@ class Surrogate:
     scaling: Scaling
     inputs: tuple[Channel, ...]
     targets: tuple[Channel, ...]
+    coverage: Coverage | None = None
     scores: dict[str, float] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
 
@@ -54,6 +59,12 @@ class Surrogate:
 
         Returns:
             The solution in its own units, a row for each point or query and a column for each channel.
+
+        Raises:
+            ValueError: If an array does not have the shape that it needs, or the prediction is not finite.
+
+        Warns:
+            UserWarning: If inputs or places are unlike those of the training samples.
         """
         points, values = self._checked(points, inputs)
         order = spatial_order(points)
@@ -63,9 +74,12 @@ class Surrogate:
             in_order = self.scaling.decode(self.operator(cloud).double()).numpy()
             predictions = np.empty_like(in_order)
             predictions[order] = in_order
-            return predictions
+            return _finite(predictions)
         queries = self._checked_points(at, "at")
-        return self.scaling.decode(self.operator(cloud, at=self.scaling.places(queries, dtype)).double()).numpy()
+        if self.coverage is not None:
+            self.coverage.warn_of_queries(queries[~self._is_beyond(queries)], points)
+        predicted = self.operator(cloud, at=self.scaling.places(queries, dtype))
+        return _finite(self.scaling.decode(predicted.double()).numpy())
 
     @property
     def dim(self) -> int:
@@ -91,8 +105,12 @@ class Surrogate:
             "scores": self.scores,
             "provenance": self.provenance,
         }
+        tensors = self.operator.state_dict()
+        if self.coverage is not None:
+            about["coverage"] = self.coverage.to_dict()
+            tensors[_COVERED] = torch.from_numpy(self.coverage.points)
         with replacing(path) as temporary:
-            write_tensors(temporary, self.operator.state_dict(), about)
+            write_tensors(temporary, tensors, about)
 
     @classmethod
     def load(cls, path: str | Path) -> "Surrogate":
@@ -102,12 +120,14 @@ class Surrogate:
             ValueError: If the file is missing, damaged, foreign or of a newer format.
         """
         about, tensors = read_tensors(Path(path))
+        covered = tensors.pop(_COVERED, None)
         try:
             return cls(
                 operator=built_operator(about["operator"], about["config"], tensors).eval(),
                 scaling=Scaling.from_dict(about["scaling"]),
                 inputs=tuple(Channel(**channel) for channel in about["inputs"]),
                 targets=tuple(Channel(**channel) for channel in about["targets"]),
+                coverage=None if covered is None else Coverage.from_dict(about["coverage"], covered.numpy()),
                 scores={str(name): float(score) for name, score in about["scores"].items()},
                 provenance=dict(about["provenance"]),
             )
@@ -129,6 +149,8 @@ class Surrogate:
                 f" of {', '.join(map(str, self.inputs))}; got {values.shape}."
             )
         _require_finite(values, "inputs")
+        if self.coverage is not None:
+            self.coverage.warn_of_inputs(points, values, self.inputs)
         return points, values
 
     def _checked_points(self, points: Any, what: str) -> Float[np.ndarray, "point dim"]:
@@ -141,10 +163,18 @@ class Surrogate:
         self._warn_if_outside(points, what)
         return points
 
+    def _is_beyond(self, points: Float[np.ndarray, "point dim"]) -> np.ndarray:
+        """Tell which points lie beyond the box around the training points."""
+        return (self._beyond(points) > _MARGIN).any(axis=1)
+
+    def _beyond(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point dim"]:
+        lower, upper = self.scaling.frame.lower, self.scaling.frame.upper
+        return np.maximum(lower - points, points - upper) / np.array(self.scaling.frame.extent)
+
     def _warn_if_outside(self, points: Float[np.ndarray, "point dim"], what: str) -> None:
         lower, upper = self.scaling.frame.lower, self.scaling.frame.upper
-        beyond = np.maximum(lower - points, points - upper) / np.array(self.scaling.frame.extent)
-        outside = (beyond > _MARGIN).any(axis=1)
+        beyond = self._beyond(points)
+        outside = self._is_beyond(points)
         if outside.any():
             box = " × ".join(f"[{a:.4g}, {b:.4g}]" for a, b in zip(lower, upper, strict=True))
             warnings.warn(
@@ -152,6 +182,16 @@ class Surrogate:
                 f" farthest {points[beyond.max(axis=1).argmax()].tolist()}; predictions there are guesses.",
                 stacklevel=4,
             )
+
+
+def _finite(predictions: Float[np.ndarray, "row channel"]) -> Float[np.ndarray, "row channel"]:
+    bad = ~np.isfinite(predictions).all(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"The prediction is not finite in {int(bad.sum())} of {len(bad)} rows: the input is too far from the"
+            " training samples, or the surrogate was fitted to numbers out of range."
+        )
+    return predictions
 
 
 def _require_finite(values: np.ndarray, what: str) -> None:

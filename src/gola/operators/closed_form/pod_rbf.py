@@ -143,8 +143,8 @@ class PodRbf(ClosedForm):
                 channel = int(varies.int().argmax())
                 raise ValueError(
                     f"The {self.title} needs inputs that are parameters, constant within each sample; channel {channel}"
-                    f" of sample {number} goes from {lowest[channel]:.4g} to {highest[channel]:.4g}. For inputs that are"
-                    " functions use the linear or the kernel operator."
+                    f" of sample {number} goes from {lowest[channel]:.4g} to {highest[channel]:.4g}. For inputs that"
+                    " are functions use the linear or the kernel operator."
                 )
         return torch.stack([sample.mean(dim=0) for sample in values])
 
