@@ -87,10 +87,12 @@ def writing_alone(path: str | Path) -> Iterator[None]:
             raise ValueError(
                 f"Another process is writing {path}; wait until it is done, or choose another name."
             ) from error
-        yield
-        # Removed while it is held; whoever opened it meanwhile finds it locked, or locks a file that nobody sees.
-        with contextlib.suppress(OSError):
-            lock.unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            # Removed while it is held; whoever opened it meanwhile finds it locked, or locks a file that nobody sees.
+            with contextlib.suppress(OSError):
+                lock.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
 

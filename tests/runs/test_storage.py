@@ -31,6 +31,9 @@ def test_a_result_replaces_the_record_of_a_failure(data, tmp_path):
     [
         ("{", "cannot be read as the result of a run"),
         ('{"format": "gola run", "version": 1, "run": {}}', "cannot be read as the result of a run"),
+        ('{"format": "gola run", "version": true}', "format version is True"),
+        ('{"format": "gola run", "version": 1, "checksum": "x"}', "checksum does not fit"),
+        ('{"format": "gola run", "version": 1, "errors_by_points": []}', "cannot be read as the result of a run"),
         ('{"format": "gola run", "version": 99}', "format version is 99 and this gola knows 1; update gola"),
     ],
 )
@@ -46,3 +49,15 @@ def test_a_result_reads_well(data, tmp_path):
     assert written["error"] == 0.25
     assert written["run"]["operator"] == "nearest"
     assert path.name.startswith("nearest-6x60-0-")
+
+
+def test_a_changed_number_is_found_and_files_without_a_checksum_load(data, tmp_path):
+    folder = ResultFolder(path=tmp_path)
+    path = folder.write(made_result(run=small_run(data), error=0.25))
+    written = json.loads(path.read_text())
+    path.write_text(json.dumps({**written, "fit_seconds": 3.0}))
+    with pytest.raises(ValueError, match="its checksum does not fit its content"):
+        folder.results()
+    del written["checksum"]
+    path.write_text(json.dumps(written))
+    assert folder.results() == [made_result(run=small_run(data), error=0.25)]

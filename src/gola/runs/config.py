@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from gola.data.dataset import Dataset
-from gola.files import replacing
+from gola.files import read_json, write_json
 from gola.fitting.configs import config_for
 from gola.protocol import TrainingConfig
 from gola.registry import OPERATORS
 from gola.runs.fingerprints import fingerprint_of
 from gola.surrogate.fit import fit
 from gola.surrogate.surrogate import Surrogate
+
+RUN_FILE = "run.json"
+"""Holds the settings in the folder of a run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +54,7 @@ class RunConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        self._require_types()
         # JSON knows lists only, and a run read back from a file equals the one that was written.
         settings = {name: tuple(value) if isinstance(value, list) else value for name, value in self.settings.items()}
         object.__setattr__(self, "settings", settings)
@@ -132,7 +136,7 @@ class RunConfig:
         usual = TrainingConfig().to_dict()
         changes = {name: value for name, value in self.training.to_dict().items() if value != usual[name]}
         words = {**self.settings, **(changes if self.heeds("training") else {})}
-        settings = "".join(f" {name}={value}" for name, value in words.items())
+        settings = "".join(f" {name}={as_text(value)}" for name, value in words.items())
         fold = "" if self.num_folds is None else f", fold {(self.fold or 0) + 1} of {self.num_folds}"
         return f"{self.operator}{settings}, seed {self.seed}{fold}"
 
@@ -148,16 +152,37 @@ class RunConfig:
 
     def save(self, folder: Path) -> None:
         """Write the settings to a run's folder."""
-        with replacing(folder / "run.json") as temporary:
-            temporary.write_text(json.dumps(self.to_dict(), indent=2) + "\n")
+        write_json(folder / RUN_FILE, self.to_dict())
 
     @classmethod
     def load(cls, folder: Path) -> "RunConfig":
-        """Read the settings of a run's folder."""
-        path = folder / "run.json"
+        """Read the settings of a run's folder.
+
+        Raises:
+            ValueError: If the folder has none, or they are damaged.
+        """
+        path = folder / RUN_FILE
         if not path.exists():
-            raise ValueError(f"{folder} is not the folder of a run: it has no run.json. `gola train` makes one.")
-        return cls.from_dict(json.loads(path.read_text()))
+            raise ValueError(f"{folder} is not the folder of a run: it has no {RUN_FILE}. `gola train` makes one.")
+        values = read_json(path, "the settings of a run")
+        try:
+            return cls.from_dict(values)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = str(error).rstrip(".") if isinstance(error, ValueError) else repr(error)
+            raise ValueError(f"{path} does not hold the settings of a run: {reason}. Make the run again.") from error
+
+    def _require_types(self) -> None:
+        for name in ("data", "operator"):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"{name} must be a text; got {getattr(self, name)!r}.")
+        for name in ("num_train", "num_test", "num_points", "num_folds", "fold", "seed"):
+            value = getattr(self, name)
+            if not (_is_whole(value) or (value is None and name != "seed")):
+                raise ValueError(f"{name} must be a whole number; got {value!r}.")
+        if not all(map(_is_whole, self.test_points)):
+            raise ValueError(f"test_points must be whole numbers; got {self.test_points!r}.")
+        if not isinstance(self.settings, Mapping):
+            raise ValueError(f"settings must be values by name; got {self.settings!r}.")
 
     def _fold_of(self, train: Dataset) -> tuple[Dataset, Dataset]:
         """Split the training samples into folds, and hold one of them out."""
@@ -175,3 +200,12 @@ class RunConfig:
     def _test_points(self, data: Dataset, num_points: int | None) -> Dataset:
         # Another seed: the first training sample and the first test sample should not share their points.
         return data if num_points is None else data.subsample(num_points, seed=self.seed + 1)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def as_text(value: Any) -> str:
+    """Write the value of a setting for people, a tuple with commas."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

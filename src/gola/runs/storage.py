@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gola.files import replacing
+from gola.files import CHECKSUM, json_checksum, write_json
 from gola.runs.config import RunConfig
 from gola.runs.fingerprints import code_version
 from gola.runs.result import Outcome, RunFailure, RunResult
@@ -42,9 +42,7 @@ class ResultFolder:
         failed = isinstance(outcome, RunFailure)
         path = self.place_of(outcome.run, _FAILED if failed else ".json")
         self.path.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
-            text = json.dumps({"format": FORMAT, "version": FORMAT_VERSION, **outcome.to_dict()}, indent=1)
-            temporary.write_text(text + "\n", encoding="utf-8")
+        write_json(path, {"format": FORMAT, "version": FORMAT_VERSION, **outcome.to_dict()})
         if not failed:
             self.place_of(outcome.run, _FAILED).unlink(missing_ok=True)
         return path
@@ -60,11 +58,30 @@ def _read(path: Path) -> RunResult | None:
         values: Any = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
             return None
+        stored = values.pop(CHECKSUM, None)
+        # Results that were written before there were checksums have none.
+        if stored is not None and stored != json_checksum({"format": FORMAT, **values}):
+            raise ValueError("its checksum does not fit its content")
         version = values.pop("version")
+        if type(version) is not int or version < 1:
+            raise ValueError(f"its format version is {version!r}")
         if version > FORMAT_VERSION:
             raise ValueError(f"its format version is {version} and this gola knows {FORMAT_VERSION}; update gola")
-        return RunResult.from_dict(values)
-    except (ValueError, KeyError, TypeError) as error:
+        result = RunResult.from_dict(values)
+        _require_types(result)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{path} cannot be read as the result of a run ({error}); delete it to repeat the run."
         ) from error
+    return result
+
+
+def _require_types(result: RunResult) -> None:
+    """Check what tables are made of."""
+    numbers = [*result.errors, *(error for errors in result.errors_by_points.values() for error in errors)]
+    numbers += [result.num_parameters, result.fit_seconds, result.predict_seconds, result.seconds]
+    wrong = next((value for value in numbers if not isinstance(value, int | float)), None)
+    if wrong is not None or not result.errors:
+        raise ValueError(f"its errors and times must be numbers; one is {wrong!r}")
+    if not isinstance(result.finished, str) or not isinstance(result.scores, dict):
+        raise ValueError("`finished` must be a text and `scores` numbers by name")
