@@ -100,7 +100,7 @@ def _errors(entries: Sequence[Entry]) -> Picture:
     errors = {entry.name: np.array(entry.result.errors) for entry in entries}
     return Picture(
         png=as_png(draw_errors(errors, title=f"{len(entries[0].result.errors)} test samples")),
-        caption="Errors of the single test samples, on one logarithmic scale.",
+        caption="Errors of the individual test samples, on one logarithmic scale.",
         description=f"Histograms of the relative L2 errors of {' and '.join(errors)}.",
     )
 

@@ -107,7 +107,7 @@ def _done(
     """Do the pending runs, and yield each as it ends."""
     if not todo.pending:
         return
-    with workers_for(len(todo.pending), num_workers=num_workers, scheduler=scheduler, preload=["gola.runs"]) as workers:
+    with workers_for(len(todo.pending), num_workers=num_workers, scheduler=scheduler) as workers:
         if workers is None:
             for identity, run in todo.pending.items():
                 yield identity, _with_checkpoints(run, results.place_of(run, _CHECKPOINTS), on_step)
@@ -160,7 +160,8 @@ def _difference(run: RunConfig, code: str, data: str) -> str:
     """Say how this process differs from the one that asked for the run; empty where it does not."""
     if code_version() != code:
         return (
-            f"A worker has another code version ({code_version()}, not {code}); install the same gola on all workers."
+            f"A worker has another code version ({code_version()}, not {code}): install the same gola on all workers,"
+            " and leave the code unchanged during the runs."
         )
     if fingerprint_of(run.data) != data:
         return f"A worker finds other data in {run.data}; give all workers access to the same file."

@@ -9,7 +9,7 @@ from typing import Any
 from gola.protocol import TrainingConfig
 from gola.runs.checks import require_alike
 from gola.runs.comparison import NOTABLE, clearly_below, spread
-from gola.runs.config import RunConfig
+from gola.runs.config import RunConfig, as_text
 from gola.runs.result import Outcome, RunResult
 
 
@@ -44,7 +44,7 @@ class Candidate:
     @property
     def label(self) -> str:
         """The settings as text."""
-        return " ".join(f"{name}={value}" for name, value in {**self.settings, **self.training}.items())
+        return " ".join(f"{name}={as_text(value)}" for name, value in {**self.settings, **self.training}.items())
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
