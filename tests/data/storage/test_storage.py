@@ -213,6 +213,14 @@ def replaced(name, data):
     return change
 
 
+def as_written_by_hand(file):
+    """Remove the checksums, which files of version 1 and those of other programs do not have."""
+    file.attrs.modify("version", 1)
+    for name in ("geometry/checksums", "samples/checksums"):
+        del file[name]
+    del file.attrs["checksum"]
+
+
 def without(name):
     return lambda file: file.__delitem__(name)
 
@@ -223,7 +231,7 @@ def without(name):
         (lambda file: file.attrs.__delitem__("format"), "not a gola data set"),
         (lambda file: file.attrs.modify("format", "other"), "not a gola data set"),
         (lambda file: file.attrs.__delitem__("version"), "no valid attribute `version`"),
-        (lambda file: file.attrs.modify("version", 9), "format version 9, and this gola reads up to 1; upgrade gola"),
+        (lambda file: file.attrs.modify("version", 9), "format version 9, and this gola reads up to 2; upgrade gola"),
         (without("geometry/points"), "lacks the array 'geometry/points'"),
         (without("geometry/offsets"), "lacks the array 'geometry/offsets'"),
         (without("samples/inputs"), "lacks the array 'samples/inputs'"),
@@ -247,11 +255,57 @@ def without(name):
     ],
 )
 def test_a_file_with_a_mistake_is_refused_in_one_line(path, change, message):
+    edit(path, as_written_by_hand)
     edit(path, change)
     with pytest.raises(ValueError, match=message) as caught:
         Dataset.load(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda file: file.attrs.modify("version", 1),
+        lambda file: file.attrs.modify("writer", "somebody else"),
+        lambda file: file.attrs.__delitem__("checksum"),
+        lambda file: file["samples/inputs"].attrs.modify("units", ["K", "K"]),
+        lambda file: file["samples/inputs"].attrs.modify("names", ["f", "k"]),
+        lambda file: file["samples/checksums"].__setitem__(0, 5),
+        replaced("samples/geometry", [0, 1, 2, 4, 3]),
+        replaced("provenance", '{"problem": "another"}'),
+        without("geometry/weights"),
+        without("geometry/checksums"),
+    ],
+)
+def test_a_change_of_what_a_file_says_about_itself_is_noticed(path, change):
+    edit(path, change)
+    with pytest.raises(ValueError, match=r"set\.h5 is damaged: the checksum of its header does not fit"):
+        Dataset.load(path)
+
+
+def test_values_that_were_changed_with_an_hdf5_library_are_noticed(path):
+    edit(path, lambda file: file["samples/targets"].__setitem__((0, 0), 7.0))
+    edit(path, lambda file: file["geometry/weights"].__setitem__(8, 7.0))
+    loaded = Dataset.load(path)
+    for damaged in (0, 1):
+        with pytest.raises(ValueError, match=r"set\.h5 is damaged: the checksum of a sample does not fit"):
+            loaded[damaged]
+    assert len(loaded[2].points) == 5
+
+
+@pytest.mark.parametrize("version", [True, 0, -3, "1", 1.0, [1, 2]])
+def test_a_version_is_a_whole_number_from_1(path, version):
+    edit(path, lambda file: file.attrs.__setitem__("version", version))
+    with pytest.raises(ValueError, match=r"set\.h5 has no valid attribute `version`"):
+        Dataset.load(path)
+
+
+def test_an_array_that_claims_more_rows_than_the_file_can_hold_is_refused(path):
+    edit(path, as_written_by_hand)
+    edit(path, lambda file: file["samples/inputs"].resize(10**12, axis=0))
+    with pytest.raises(ValueError, match="claims 1000000000000 rows, more than the file can hold"):
+        Dataset.load(path)
 
 
 def test_other_files_are_refused(tmp_path):

@@ -11,7 +11,9 @@ import numpy as np
 from gola.data.sample import Channel
 
 FORMAT = "gola-dataset"
-VERSION = 1
+VERSION = 2
+"""Files of version 1 have no checksums, and load too."""
+CHECKSUM = "checksum"
 
 GEOMETRY_OFFSETS = "geometry/offsets"
 POINTS = "geometry/points"
@@ -23,6 +25,10 @@ SAMPLE_GEOMETRY = "samples/geometry"
 INPUTS = "samples/inputs"
 TARGETS = "samples/targets"
 ARRAYS = (POINTS, BOUNDARY, WEIGHTS, CELLS, INPUTS, TARGETS)
+INDICES = (GEOMETRY_OFFSETS, CELL_OFFSETS, SAMPLE_GEOMETRY)
+GEOMETRY_CHECKSUMS = "geometry/checksums"
+SAMPLE_CHECKSUMS = "samples/checksums"
+CHECKSUMS = (GEOMETRY_CHECKSUMS, SAMPLE_CHECKSUMS)
 PROVENANCE = "provenance"
 
 

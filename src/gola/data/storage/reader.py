@@ -14,10 +14,21 @@ from jaxtyping import Int
 
 from gola.data.sample import Channel, Sample
 from gola.data.storage import layout
+from gola.data.storage.checksums import header_checksum, rows_checksum, texts
 from gola.data.storage.layout import Header
 
 _Arrays = dict[str, h5py.Dataset]
 _Geometry = dict[str, np.ndarray | None]
+
+# Number of axes of every array of numbers.
+_NUM_AXES = {
+    layout.GEOMETRY_OFFSETS: 1, layout.POINTS: 2, layout.BOUNDARY: 1, layout.WEIGHTS: 1, layout.CELLS: 2,
+    layout.CELL_OFFSETS: 1, layout.SAMPLE_GEOMETRY: 1, layout.INPUTS: 2, layout.TARGETS: 2,
+    layout.GEOMETRY_CHECKSUMS: 1, layout.SAMPLE_CHECKSUMS: 1,
+}  # fmt: skip
+_REQUIRED = (layout.GEOMETRY_OFFSETS, layout.POINTS, layout.INPUTS)
+# The deflate algorithm shrinks nothing by more than a factor of 1032.
+_LARGEST_COMPRESSION = 1032
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,6 +46,8 @@ class StoredSamples:
         starts: The first row of each selected sample among the inputs and targets.
         offsets: Geometry g has the rows ``offsets[g]`` to ``offsets[g + 1]`` of the points.
         cell_offsets: The same for the cells.
+        checksums: Of the values of each selected sample; None in files that have none.
+        geometry_checksums: Of each geometry.
     """
 
     path: Path
@@ -44,6 +57,8 @@ class StoredSamples:
     starts: Int[np.ndarray, " sample"]
     offsets: Int[np.ndarray, " geometry_plus_one"]
     cell_offsets: Int[np.ndarray, " geometry_plus_one"] | None
+    checksums: Int[np.ndarray, " sample"] | None = None
+    geometry_checksums: Int[np.ndarray, " geometry"] | None = None
 
     @property
     def num_points(self) -> Int[np.ndarray, " sample"]:
@@ -54,7 +69,8 @@ class StoredSamples:
     def select(self, indices: Sequence[int]) -> "StoredSamples":
         """Return these samples, in this order."""
         chosen = np.asarray(indices, dtype=np.int64)
-        return replace(self, geometries=self.geometries[chosen], starts=self.starts[chosen])
+        checksums = None if self.checksums is None else self.checksums[chosen]
+        return replace(self, geometries=self.geometries[chosen], starts=self.starts[chosen], checksums=checksums)
 
     def one_per_geometry(self) -> "StoredSamples":
         """Return the first sample of each geometry: all the points there are, without repetition."""
@@ -88,24 +104,34 @@ class StoredSamples:
     def _read_geometry(self, arrays: _Arrays, position: int) -> _Geometry:
         geometry = self.geometries[position]
         rows = slice(*self.offsets[geometry : geometry + 2])
-        cells = None
+        stored = {name: _rows(arrays, name, rows) for name in (layout.POINTS, layout.BOUNDARY, layout.WEIGHTS)}
         if self.cell_offsets is not None:
-            cells = _rows(arrays, layout.CELLS, slice(*self.cell_offsets[geometry : geometry + 2]), np.int64)
+            stored[layout.CELLS] = _rows(arrays, layout.CELLS, slice(*self.cell_offsets[geometry : geometry + 2]))
+        if self.geometry_checksums is not None:
+            self._require_sound(stored, int(self.geometry_checksums[geometry]))
         return {
-            "points": _rows(arrays, layout.POINTS, rows, np.float64),
-            "boundary": _rows(arrays, layout.BOUNDARY, rows, np.bool_),
-            "weights": _rows(arrays, layout.WEIGHTS, rows, np.float64),
-            "cells": cells,
+            "points": _as(stored[layout.POINTS], np.float64),
+            "boundary": _as(stored[layout.BOUNDARY], np.bool_),
+            "weights": _as(stored[layout.WEIGHTS], np.float64),
+            "cells": _as(stored.get(layout.CELLS), np.int64),
         }
 
     def _read_sample(self, arrays: _Arrays, position: int, geometry: _Geometry) -> Sample:
         start = self.starts[position]
         rows = slice(start, start + len(geometry["points"]))  # type: ignore[arg-type]  # points are never None
-        inputs = _rows(arrays, layout.INPUTS, rows, np.float64)
-        targets = _rows(arrays, layout.TARGETS, rows, np.float64)
+        stored = {name: _rows(arrays, name, rows) for name in (layout.INPUTS, layout.TARGETS)}
+        if self.checksums is not None:
+            self._require_sound(stored, int(self.checksums[position]))
+        inputs, targets = (_as(stored[name], np.float64) for name in (layout.INPUTS, layout.TARGETS))
         if targets is None:
             targets = np.empty((len(inputs), 0))  # type: ignore[arg-type]  # checked when the file was first read
         return Sample(inputs=inputs, targets=targets, **geometry)  # type: ignore[arg-type]
+
+    def _require_sound(self, stored: _Geometry, checksum: int) -> None:
+        if rows_checksum(stored.values()) != checksum:
+            raise ValueError(
+                f"{self.path} is damaged: the checksum of a sample does not fit; copy or generate it again."
+            )
 
 
 def read_dataset(path: str | Path) -> tuple[Header, StoredSamples]:
@@ -114,6 +140,7 @@ def read_dataset(path: str | Path) -> tuple[Header, StoredSamples]:
     with _opened(path) as file:
         _require_format(file, path)
         _require_datasets(file, path)
+        _require_checksum(file, path)
         header = Header(
             inputs=_channels(file, layout.INPUTS, path),
             targets=_channels(file, layout.TARGETS, path) if layout.TARGETS in file else (),
@@ -132,7 +159,9 @@ def _opened(path: Path) -> Iterator[h5py.File]:
         # network disks.
         with h5py.File(path, "r", locking=False) as file:
             yield file
-    except (OSError, RuntimeError, KeyError) as error:
+    except Exception as error:  # what the library raises depends on where a file is damaged
+        if isinstance(error, ValueError) and str(path) in str(error):
+            raise
         raise ValueError(f"{path} cannot be read: {_diagnosis(path, error)}.") from error
 
 
@@ -166,19 +195,31 @@ def _require_format(file: h5py.File, path: Path) -> None:
         )
 
 
+def _require_checksum(file: h5py.File, path: Path) -> None:
+    """Check what the file says about itself, before any of it is used."""
+    stored = file.attrs.get(layout.CHECKSUM)
+    if stored is None and file.attrs["version"] == 1:
+        return  # written by hand, or before there were checksums
+    if stored != header_checksum(file):
+        raise ValueError(f"{path} is damaged: the checksum of its header does not fit; copy or generate it again.")
+
+
 def _require_datasets(file: h5py.File, path: Path) -> None:
-    expected = {layout.GEOMETRY_OFFSETS: 1, layout.POINTS: 2, layout.INPUTS: 2}
-    optional = {
-        layout.TARGETS: 2, layout.BOUNDARY: 1, layout.WEIGHTS: 1, layout.CELLS: 2, layout.SAMPLE_GEOMETRY: 1
-    }  # fmt: skip
-    for name, ndim in (expected | optional).items():
-        if name not in file and name in expected:
-            raise ValueError(f"{path} lacks the array {name!r}; see docs/data-format.md, or generate it again.")
+    for name, ndim in _NUM_AXES.items():
         array = file.get(name)
-        if array is not None and not (isinstance(array, h5py.Dataset) and array.ndim == ndim):
+        if array is None:
+            if name in _REQUIRED:
+                raise ValueError(f"{path} lacks the array {name!r}; see docs/data-format.md, or generate it again.")
+            continue
+        if not (isinstance(array, h5py.Dataset) and array.ndim == ndim):
             raise ValueError(f"{path}: {name!r} must be an array with {ndim} axes; see docs/data-format.md.")
-        if array is not None and array.dtype.kind not in "fuib":
+        if array.dtype.kind not in "fuib":
             raise ValueError(f"{path}: {name!r} must hold numbers; it holds {array.dtype}.")
+        most = path.stat().st_size * (_LARGEST_COMPRESSION if array.compression else 1)
+        if array.nbytes > most:
+            raise ValueError(
+                f"{path}: {name!r} claims {len(array)} rows, more than the file can hold; copy or generate it again."
+            )
     if file[layout.POINTS].shape[1] not in (1, 2, 3):
         raise ValueError(
             f"{path}: {layout.POINTS!r} must have 1, 2 or 3 columns; it has {file[layout.POINTS].shape[1]}."
@@ -187,8 +228,8 @@ def _require_datasets(file: h5py.File, path: Path) -> None:
 
 def _channels(file: h5py.File, name: str, path: Path) -> tuple[Channel, ...]:
     array = file[name]
-    names = [str(text) for text in np.atleast_1d(array.attrs.get("names", []))]
-    units = [str(text) for text in np.atleast_1d(array.attrs.get("units", [""] * len(names)))]
+    names = texts(array, "names")
+    units = texts(array, "units") if "units" in array.attrs else [""] * len(names)
     if not len(names) == len(units) == array.shape[1]:
         raise ValueError(
             f"{path}: {name!r} has {array.shape[1]} columns, {len(names)} names and {len(units)} units; its attributes "
@@ -236,7 +277,18 @@ def _index(file: h5py.File, path: Path) -> StoredSamples:
         starts=ends - lengths[geometries],
         offsets=offsets,
         cell_offsets=cell_offsets,
+        checksums=_checksums(file, layout.SAMPLE_CHECKSUMS, len(geometries), path),
+        geometry_checksums=_checksums(file, layout.GEOMETRY_CHECKSUMS, len(lengths), path),
     )
+
+
+def _checksums(file: h5py.File, name: str, count: int, path: Path) -> Int[np.ndarray, " entry"] | None:
+    if name not in file:
+        return None
+    checksums = np.asarray(file[name][()], dtype=np.int64)
+    if len(checksums) != count:
+        raise ValueError(f"{path}: {name!r} has {len(checksums)} entries and should have {count}.")
+    return checksums
 
 
 def _offsets(file: h5py.File, name: str, end: int, path: Path) -> Int[np.ndarray, " geometry_plus_one"]:
@@ -262,6 +314,10 @@ def _geometries(
     return np.arange(len(lengths))
 
 
-def _rows(arrays: _Arrays, name: str, rows: slice, dtype: type) -> np.ndarray | None:
-    """Return rows of an array as this type, or None where the file does not have it."""
-    return arrays[name][rows].astype(dtype, copy=False) if name in arrays else None
+def _rows(arrays: _Arrays, name: str, rows: slice) -> np.ndarray | None:
+    """Return rows of an array as they are stored, or None where the file does not have it."""
+    return arrays[name][rows] if name in arrays else None
+
+
+def _as(rows: np.ndarray | None, dtype: type) -> np.ndarray | None:
+    return None if rows is None else rows.astype(dtype, copy=False)

@@ -11,6 +11,7 @@ import numpy as np
 
 from gola.data.sample import Channel, Sample
 from gola.data.storage import layout
+from gola.data.storage.checksums import header_checksum, rows_checksum
 from gola.data.storage.hdf5 import creating_hdf5
 from gola.data.storage.layout import Header
 from gola.data.validation import checked_samples
@@ -80,6 +81,8 @@ class _Writer:
         self._offsets = [0]
         self._cell_offsets = [0]
         self._geometry_of_sample: list[int] = []
+        self._geometry_checksums: list[int] = []
+        self._sample_checksums: list[int] = []
 
     def append(self, sample: Sample) -> None:
         digest = _geometry_digest(sample)
@@ -87,9 +90,10 @@ class _Writer:
             self._geometries[digest] = len(self._geometries)
             self._append_geometry(sample)
         self._geometry_of_sample.append(self._geometries[digest])
-        self._append(layout.INPUTS, sample.inputs, "<f8")
+        written = [self._append(layout.INPUTS, sample.inputs, "<f8")]
         if sample.targets.shape[1]:
-            self._append(layout.TARGETS, sample.targets, "<f8")
+            written.append(self._append(layout.TARGETS, sample.targets, "<f8"))
+        self._sample_checksums.append(rows_checksum(written))
 
     def finish(self, header: Header) -> None:
         if not self._geometry_of_sample:
@@ -100,24 +104,30 @@ class _Writer:
         self._store_integers(layout.SAMPLE_GEOMETRY, self._geometry_of_sample)
         if layout.CELLS in self._columns:
             self._store_integers(layout.CELL_OFFSETS, self._cell_offsets)
+        self._store_integers(layout.GEOMETRY_CHECKSUMS, self._geometry_checksums)
+        self._store_integers(layout.SAMPLE_CHECKSUMS, self._sample_checksums)
         self._describe(header)
 
     def _append_geometry(self, sample: Sample) -> None:
-        self._append(layout.POINTS, sample.points, "<f8")
+        written = [self._append(layout.POINTS, sample.points, "<f8")]
         self._offsets.append(self._offsets[-1] + sample.num_points)
         if sample.boundary is not None:
-            self._append(layout.BOUNDARY, sample.boundary, "u1")
+            written.append(self._append(layout.BOUNDARY, sample.boundary, "u1"))
         if sample.weights is not None:
-            self._append(layout.WEIGHTS, sample.weights, "<f8")
+            written.append(self._append(layout.WEIGHTS, sample.weights, "<f8"))
         if sample.cells is not None:
-            self._append(layout.CELLS, sample.cells, "<i4")
+            written.append(self._append(layout.CELLS, sample.cells, "<i4"))
             self._cell_offsets.append(self._cell_offsets[-1] + len(sample.cells))
+        self._geometry_checksums.append(rows_checksum(written))
 
-    def _append(self, name: str, rows: np.ndarray, dtype: str) -> None:
+    def _append(self, name: str, rows: np.ndarray, dtype: str) -> np.ndarray:
+        """Add rows to an array, and return them as they will be stored."""
         if name not in self._columns:
             width = rows.shape[1] if rows.ndim == 2 else None
             self._columns[name] = _Column(self._file, name, width, dtype, self._compress)
-        self._columns[name].append(rows)
+        stored = rows.astype(dtype, copy=False)
+        self._columns[name].append(stored)
+        return stored
 
     def _store_integers(self, name: str, numbers: list[int]) -> None:
         self._file.create_dataset(name, data=np.asarray(numbers, dtype="<i8"), fletcher32=True)
@@ -131,6 +141,7 @@ class _Writer:
             _name_channels(self._file[layout.TARGETS], header.targets)
         # A dataset, not an attribute: an attribute cannot exceed 64 KiB.
         self._file[layout.PROVENANCE] = json.dumps(header.provenance)
+        self._file.attrs[layout.CHECKSUM] = header_checksum(self._file)
 
 
 def _name_channels(array: h5py.Dataset, channels: Sequence[Channel]) -> None:

@@ -1,0 +1,45 @@
+"""Checksums of a data set's file, so that nothing in it changes unnoticed."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable
+
+import h5py
+import numpy as np
+
+from gola.data.storage import layout
+
+
+def rows_checksum(arrays: Iterable[np.ndarray | None]) -> int:
+    """Return the CRC-32 of the bytes of arrays, one after the other."""
+    checksum = 0
+    for array in arrays:
+        if array is not None:
+            checksum = zlib.crc32(np.ascontiguousarray(array).tobytes(), checksum)
+    return checksum
+
+
+def header_checksum(file: h5py.File) -> str:
+    """Return a checksum of all that a file holds besides its rows, which have checksums of their own.
+
+    It covers format, version, names and units of channels, types and shapes of arrays, the provenance, and every array
+    of whole numbers that says where samples lie.
+    """
+    about = {name: str(file.attrs.get(name)) for name in ("format", "version", "writer")}
+    shapes = {name: (file[name].dtype.str, file[name].shape) for name in layout.ARRAYS if name in file}
+    channels = [texts(file[name], what) for name in (layout.INPUTS, layout.TARGETS) if name in file for what in _NAMING]
+    provenance = file[layout.PROVENANCE].asstr()[()] if layout.PROVENANCE in file else None
+    digest = hashlib.blake2b(json.dumps([about, shapes, channels, provenance]).encode(), digest_size=16)
+    for name in (*layout.INDICES, *layout.CHECKSUMS):
+        digest.update(name.encode() if name in file else b"")
+        digest.update(np.asarray(file[name][()]).astype("<i8").tobytes() if name in file else b"")
+    return digest.hexdigest()
+
+
+def texts(array: h5py.Dataset, name: str) -> list[str]:
+    """Return the texts of an attribute, one per channel; empty where there is none."""
+    return [str(text) for text in np.atleast_1d(array.attrs.get(name, []))]
+
+
+_NAMING = ("names", "units")
