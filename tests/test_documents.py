@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gola.operators.linear.steps import CLEARLY_BETTER, STEPS
+from tests.cli.runs import run
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python)?\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
@@ -76,6 +77,14 @@ def test_the_python_of_the_reference_runs(page, told, tmp_path, capfd):
         assert language
         run_python(code, tmp_path)
     assert re.search(told, capfd.readouterr().out)
+
+
+def test_the_commands_of_the_readme_have_the_options_that_it_uses():
+    lines = re.findall(r"^gola (\w+) (.*?)(?:#.*)?$", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    assert len(lines) > 4
+    for command, words in lines:
+        offered = run(command, "--help").stdout
+        assert [option for option in re.findall(r"--[a-z-]+", words) if option not in offered] == []
 
 
 def test_the_readme_is_short():
