@@ -24,7 +24,7 @@ class Epoch:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """Where a training stands after a step.
+    """Where a training run stands after a step.
 
     Attributes:
         step: Steps done, counted from the beginning of the training.

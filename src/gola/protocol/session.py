@@ -36,6 +36,7 @@ class Session:
         precision: Of the arithmetic; None for ``"bf16-mixed"`` where the device is made for it, else ``"32-true"``.
         loggers: Lightning's, or anything with their ``log_metrics``; called after every epoch.
         on_progress: Called after every step, in the first process.
+        on_stage: Called with a few words when a part of the fit begins: which operator is fitted, what is known so far.
         stop: Asked after every step, in every process. If any says yes, the state is saved, and all end with a
             ``KeyboardInterrupt``.
     """
@@ -49,6 +50,7 @@ class Session:
     precision: Precision | None = None
     loggers: Sequence[Logger] = ()
     on_progress: Callable[[Progress], object] = lambda _: None
+    on_stage: Callable[[str], object] = lambda _: None
     stop: Callable[[], bool] = lambda: False
 
     def __post_init__(self) -> None:

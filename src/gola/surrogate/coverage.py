@@ -117,8 +117,7 @@ def _outside(places: Float[np.ndarray, "place dim"], known: Float[np.ndarray, "k
         return np.zeros(len(places), dtype=bool)
     gap = np.quantile(tree.query(distinct, k=[2])[0], 1.0 - _ALONE)
     distances, _ = tree.query(places)
-    outside: np.ndarray = distances > _GAPS * gap
-    return outside
+    return np.asarray(distances > _GAPS * gap)
 
 
 def _some(samples: Sequence[Sample], count: int = 8) -> list[Sample]:

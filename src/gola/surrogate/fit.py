@@ -1,15 +1,19 @@
 """From samples to a surrogate: settings from the data, one way to fit, and a record of what was done."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 
 import torch
 
 from gola.data.dataset import Dataset
+from gola.display import Display
 from gola.fitting.configs import config_for, kind_of
 from gola.fitting.training import train
 from gola.operators.operator import OperatorConfig
-from gola.protocol import FitTask, Session, TrainingConfig
+from gola.protocol import FitTask, Progress, Session, TrainingConfig
 from gola.surrogate.coverage import Coverage
 from gola.surrogate.surrogate import Surrogate
 
@@ -21,6 +25,7 @@ def fit(
     training: TrainingConfig | None = None,
     seed: int = 0,
     session: Session | None = None,
+    progress: bool = True,
 ) -> Surrogate:
     """Fit an operator to training samples.
 
@@ -32,6 +37,7 @@ def fit(
         training: How to train, for networks that are named.
         seed: Random seed of the initial parameters and of everything else that is random.
         session: How to run the training: devices, checkpoints, progress.
+        progress: Whether to show on standard error how far it is, if it takes more than a second.
     """
     data = data.in_memory()
     training = training or TrainingConfig()
@@ -47,9 +53,15 @@ def fit(
     )
     start = time.perf_counter()
     # What is random follows from the seed alone, and the random numbers of the caller's program are left as they were.
-    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+    kind = kind_of(config)
+    title = f"Fitting {kind.name} to {len(data)} samples"
+    watches = session is not None  # who brings a session watches it
+    with (
+        torch.random.fork_rng(devices=range(torch.cuda.device_count())),
+        shown(title, task.session, enabled=progress and not watches) as watched,
+    ):
         torch.manual_seed(seed)
-        result = kind_of(config)(config).fit(task)
+        result = kind(config).fit(replace(task, session=watched))
     return Surrogate(
         operator=result.operator.eval(),
         scaling=result.scaling,
@@ -65,3 +77,30 @@ def fit(
             "versions": {name: version(name) for name in ("gola", "torch", "numpy")},
         },
     )
+
+
+@contextmanager
+def shown(title: str, session: Session, *, enabled: bool = True) -> Iterator[Session]:
+    """Show the progress of a fit; yields the session to run it with.
+
+    Args:
+        title: What is fitted.
+        session: How to run it; its own listeners are told too.
+        enabled: False to show nothing.
+    """
+    stage = ""
+
+    with Display(title, enabled=enabled) as display:
+
+        def on_stage(text: str) -> None:
+            nonlocal stage
+            stage = text
+            display.update(stage)
+            session.on_stage(text)
+
+        def on_progress(now: Progress) -> None:
+            errors = "" if now.last is None else f"training error {now.last.training_error:.4f}"
+            display.update("; ".join(filter(None, [stage, errors])), now.step, now.num_steps)
+            session.on_progress(now)
+
+        yield replace(session, on_stage=on_stage, on_progress=on_progress)

@@ -165,7 +165,7 @@ class Surrogate:
 
     def _is_beyond(self, points: Float[np.ndarray, "point dim"]) -> np.ndarray:
         """Tell which points lie beyond the box around the training points."""
-        return (self._beyond(points) > _MARGIN).any(axis=1)
+        return np.asarray((self._beyond(points) > _MARGIN).any(axis=1))
 
     def _beyond(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point dim"]:
         lower, upper = self.scaling.frame.lower, self.scaling.frame.upper

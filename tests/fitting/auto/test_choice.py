@@ -131,6 +131,29 @@ def test_an_interrupted_choice_resumes_where_it_stopped(tmp_path):
     assert_same_state(resumed.operator, whole.operator)
 
 
+def test_a_resumed_choice_keeps_closed_forms_that_were_fitted(tmp_path, monkeypatch):
+    def die(stage):
+        if stage.startswith("probing"):
+            raise RuntimeError("died")
+
+    members = ("kernel", "spectral")
+    with pytest.raises(RuntimeError, match="died"):
+        fitted(members=members, session=Session(folder=tmp_path, on_stage=die))
+    whole = fitted(members=members)
+    monkeypatch.setattr("gola.operators.closed_form.kernel.Kernel.fit", None)
+    resumed = fitted(members=members, session=Session(folder=tmp_path, resume=True))
+    assert_same_state(resumed.operator, whole.operator)
+    assert resumed.details["choice"]["candidates"] == whole.details["choice"]["candidates"]
+
+
+def test_what_begins_is_announced_with_what_is_known():
+    stages = []
+    chosen(members=("kernel", "mean", "spectral"), session=Session(on_stage=stages.append))
+    assert stages[0] == "fitting kernel"
+    assert stages[1].startswith("fitting mean; held-out errors: kernel 0.")
+    assert stages[2].startswith("probing spectral; held-out errors: kernel 0.")
+
+
 def test_too_few_samples_are_refused_with_the_number_that_it_takes():
     with pytest.raises(ValueError, match="automatic choice needs at least 4 training samples; got 3"):
         Auto(QUICK).fit(task_of(list(small_data(num_samples=3, num_points=30))))

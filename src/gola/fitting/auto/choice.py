@@ -14,12 +14,13 @@ from gola.data.sample import Sample
 from gola.fitting.auto.candidates import Candidates, Choice
 from gola.fitting.auto.channel_groups import channel_groups
 from gola.fitting.auto.ensemble import NetworkEnsemble
+from gola.fitting.auto.kept_fit import KeptFit
 from gola.fitting.auto.preprocessed import Predictions, PreprocessedSamples
 from gola.fitting.auto.training_plans import EnsembleTrainer, TrainingPlan
 from gola.fitting.configs import config_for
 from gola.geometry.symmetry import Symmetry, domain_symmetries, largest_group
 from gola.operators.closed_form.preprocessing import Preprocessing
-from gola.operators.operator import HeldOut, Operator
+from gola.operators.operator import FitResult, HeldOut, Operator
 from gola.operators.scaling import Scaling
 from gola.operators.spectral.unlabelled_inputs import share_domain
 from gola.operators.symmetry_test import not_refuted
@@ -118,9 +119,8 @@ class _Trial:
 
     def add_operator(self, name: str) -> None:
         """Fit to all samples; held-out predictions come along."""
-        kind = OPERATORS[name]
-        torch.manual_seed(self.task.seed)
-        result = kind(config_for(self.data, name)).fit(self.task)
+        self._announce(f"fitting {name}")
+        result = self._fitted(name)
         assert result.held_out is not None
         if result.operator.normalised:
             ensemble = NetworkEnsemble([result.operator], num_inputs=self.config.num_inputs)
@@ -133,6 +133,21 @@ class _Trial:
         if isinstance(found := result.operator.preprocessing(), Preprocessing):
             self.preprocessing = found
 
+    def _fitted(self, name: str) -> FitResult:
+        """Fit an operator, or take it from an earlier call that was interrupted."""
+        config, session = config_for(self.data, name), self.task.session
+        operator: Operator = OPERATORS[name](config)
+        kept = KeptFit(
+            folder=None if session.folder is None else session.folder / name,
+            settings={"operator": name, "seed": self.task.seed, **config.to_dict(), **self.task.provenance},
+        )
+        if session.resume and (result := kept.load(operator)) is not None:
+            return result
+        torch.manual_seed(self.task.seed)
+        result = operator.fit(self.task)
+        kept.save(result)
+        return result
+
     def groups(self) -> list[tuple[int, ...]]:
         """Return groups of target channels that are about as hard to predict."""
         if not self.operators or len(self.task.targets) == 1:
@@ -142,6 +157,7 @@ class _Trial:
 
     def add_networks(self, name: str) -> None:
         """Train an ensemble, if its first network is worth it."""
+        self._announce(f"probing {name}")
         bases = self._bases()
         held_out = self.candidates.held_out
         samples = {
@@ -158,6 +174,7 @@ class _Trial:
         if not promising:
             self._give_up(name, min(probed, key=self.candidates.mean_error))
             return
+        self._announce(f"training {name} in different ways")
         plans = self._plans(name, promising)
         trials = dict(zip(plans, trainer.trained(*plans), strict=True))
         plan = min(plans, key=lambda plan: self.candidates.mean_error(trials[plan][1]))
@@ -166,6 +183,7 @@ class _Trial:
             return
         self.remarks.append(f"Networks were trained {plan.how}.")
         others = [replace(plan, name=f"{name}-{fold + 1}", fold=fold) for fold in range(1, len(self.folds))]
+        self._announce(f"training {len(self.folds)} networks {plan.how}")
         trained = [trials[plan], *trainer.trained(*others)]
         ensemble = NetworkEnsemble(
             [network for network, _ in trained], num_inputs=self.config.num_inputs, base=plan.base
@@ -175,6 +193,11 @@ class _Trial:
         self.ensembles[name] = ensemble
         held_out[name] = {row: values for _, found in trained for row, values in found.items()}
         self.candidates.methods[name] = f"{len(self.folds)}-fold"
+
+    def _announce(self, stage: str) -> None:
+        """Say what begins, and the errors that are known so far."""
+        known = [f"{name} {self.candidates.mean_error(found):.4f}" for name, found in self.candidates.held_out.items()]
+        self.task.session.on_stage("; ".join([stage, *([f"held-out errors: {', '.join(known)}"] if known else [])]))
 
     def _bases(self) -> list[str]:
         """Return what networks may correct: nothing or the best closed form."""

@@ -37,10 +37,11 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 
 def discard_checkpoint(folder: Path) -> None:
     """Remove the state of a training run, or of several in folders of their own, once the result is saved."""
-    (folder / _FILE).unlink(missing_ok=True)
-    for path in folder.glob(f"*/{_FILE}"):
+    for path in sorted(folder.rglob(_FILE)):
         path.unlink()
-        path.parent.rmdir()
+        for parent in path.relative_to(folder).parents:
+            if parent.name and not any((folder / parent).iterdir()):
+                (folder / parent).rmdir()
 
 
 @dataclass(kw_only=True, eq=False)
