@@ -49,6 +49,15 @@ def r2(predictions: Fields, targets: Fields) -> Numbers:
     return torch.where(variation > 0.0, 1.0 - left / variation, (left == 0.0).to(left))
 
 
+def variation_error(predictions: Fields, targets: Fields) -> Numbers:
+    r"""Return the L2 error relative to how the target varies, :math:`\|p - u\|_2 / \|u - \bar u\|_2`.
+
+    Where a target has a large constant part, the relative L2 error is small whatever is predicted of the rest; this
+    one is not.
+    """
+    return _norm(predictions - targets) / size_of(targets - targets.mean(dim=-2, keepdim=True))
+
+
 def relative_l2_errors(
     predictions: Float[Tensor, "point channel"],
     targets: Float[Tensor, "point channel"],

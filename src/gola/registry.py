@@ -183,6 +183,7 @@ METRICS: Registry[Any] = Registry(
     builtin={
         "relative_l2": "gola.metrics:relative_l2",
         "relative_l1": "gola.metrics:relative_l1",
+        "variation_error": "gola.metrics:variation_error",
         "rmse": "gola.metrics:rmse",
         "max_error": "gola.metrics:max_error",
         "r2": "gola.metrics:r2",

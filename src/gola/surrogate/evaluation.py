@@ -11,14 +11,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.data.dataset import Dataset
+from gola.display import Display
 from gola.registry import METRICS
 from gola.surrogate.surrogate import Surrogate
 
 Metric = Callable[[Tensor, Tensor], Any]
 """A function of predictions and targets, both (points, channels), that returns one number."""
 
-ERROR = "relative_l2"
-"""The metric that is always computed: the paper's."""
+ERROR, VARIATION = "relative_l2", "variation_error"
+"""The metrics that are always computed: the paper's, and the error relative to how a target varies."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,6 +29,7 @@ class Evaluation:
     Attributes:
         errors: Relative L2 error of each sample, channels of different units counting alike.
         channel_errors: The same for each channel by itself.
+        variation_errors: The L2 error of each sample and channel relative to how the target varies over the points.
         seconds: Median time of a prediction.
         metrics: Further metrics of each sample by name, computed on all channels together in units of their spread.
         channel_metrics: The same for each channel by itself, in its own unit.
@@ -35,6 +37,7 @@ class Evaluation:
 
     errors: Float[np.ndarray, " sample"]
     channel_errors: Float[np.ndarray, "sample channel"]
+    variation_errors: Float[np.ndarray, "sample channel"]
     seconds: float
     metrics: Mapping[str, Float[np.ndarray, " sample"]] = field(default_factory=dict)
     channel_metrics: Mapping[str, Float[np.ndarray, "sample channel"]] = field(default_factory=dict)
@@ -53,6 +56,7 @@ class Evaluation:
             "median": float(np.median(self.errors)),
             "max": float(self.errors.max()),
             "channels": self.channel_errors.mean(axis=0).tolist(),
+            "variation": self.variation_errors.mean(axis=0).tolist(),
             "metrics": {
                 name: {"mean": float(values.mean()), "channels": self.channel_metrics[name].mean(axis=0).tolist()}
                 for name, values in self.metrics.items()
@@ -68,7 +72,8 @@ def evaluate(
     metrics: Sequence[str | Metric] = (),
     num_points: int | None = None,
     seed: int = 0,
-    on_progress: Callable[[int], object] = lambda _: None,
+    on_progress: Callable[[int], object] | None = None,
+    progress: bool = True,
 ) -> Evaluation:
     """Predict test samples at their own points, and compare with the truth.
 
@@ -80,6 +85,7 @@ def evaluate(
         num_points: Points to keep of each sample, for input and prediction; all by default.
         seed: Random seed of which.
         on_progress: Called with the number of finished samples.
+        progress: Whether to show on standard error how far it is, if it takes long and nobody else watches.
     """
     surrogate.require_channels(data.inputs, "The data set")
     if [channel.name for channel in data.targets] != [channel.name for channel in surrogate.targets]:
@@ -87,26 +93,31 @@ def evaluate(
             f"The data set has the target channels {', '.join(map(str, data.targets)) or 'none'}; the surrogate"
             f" predicts {', '.join(map(str, surrogate.targets))}."
         )
-    named = _named([ERROR, *metrics])
+    named = _named([ERROR, VARIATION, *metrics])
     data = data if num_points is None else data.subsample(num_points, seed=seed)
     scale = torch.tensor(surrogate.scaling.targets.scale, dtype=torch.float64)
     overall: dict[str, list[float]] = {name: [] for name in named}
     by_channel: dict[str, list[list[float]]] = {name: [] for name in named}
     seconds = []
-    for number, sample in enumerate(data, start=1):
-        start = time.perf_counter()
-        predictions = torch.from_numpy(surrogate.predict(sample.points, sample.inputs))
-        seconds.append(time.perf_counter() - start)
-        targets = torch.from_numpy(sample.targets)
-        columns = list(zip(predictions.split(1, dim=1), targets.split(1, dim=1), strict=True))
-        for name, metric in named.items():
-            overall[name].append(float(metric(predictions / scale, targets / scale)))
-            by_channel[name].append([float(metric(found, truth)) for found, truth in columns])
-        on_progress(number)
+    with Display("Evaluating", enabled=progress and on_progress is None) as display:
+        for number, sample in enumerate(data, start=1):
+            start = time.perf_counter()
+            predictions = torch.from_numpy(surrogate.predict(sample.points, sample.inputs))
+            seconds.append(time.perf_counter() - start)
+            targets = torch.from_numpy(sample.targets)
+            columns = list(zip(predictions.split(1, dim=1), targets.split(1, dim=1), strict=True))
+            for name, metric in named.items():
+                overall[name].append(float(metric(predictions / scale, targets / scale)))
+                by_channel[name].append([float(metric(found, truth)) for found, truth in columns])
+            display.update("samples", number, len(data))
+            if on_progress is not None:
+                on_progress(number)
     errors, channel_errors = np.array(overall.pop(ERROR)), np.array(by_channel.pop(ERROR))
+    del overall[VARIATION]
     return Evaluation(
         errors=errors,
         channel_errors=channel_errors,
+        variation_errors=np.array(by_channel.pop(VARIATION)),
         seconds=float(np.median(seconds)),
         metrics={name: np.array(values) for name, values in overall.items()},
         channel_metrics={name: np.array(values) for name, values in by_channel.items()},
