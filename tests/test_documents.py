@@ -112,6 +112,13 @@ def test_the_page_on_linear_has_the_steps_in_their_order_and_the_rule():
     assert f"below {CLEARLY_BETTER} times" in page
 
 
+def test_the_architecture_page_names_every_room():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    parts = [part for part in (ROOT / "src" / "gola").iterdir() if not part.name.startswith("__")]
+    rooms = [f"{part.name}/" if part.is_dir() else part.name for part in parts if part.suffix in ("", ".py")]
+    assert [room for room in rooms if f"`{room}`" not in page] == []
+
+
 def test_the_walk_of_the_architecture_page_goes_through_files_that_exist_in_few_rooms():
     page = (ROOT / "docs" / "architecture.md").read_text()
     files = re.findall(r"^\| ?\d* \|.*\| `([\w/]+\.py)` \|", page, flags=re.MULTILINE)
