@@ -152,7 +152,9 @@ class TestSequence:
 
     @pytest.mark.parametrize(("num_train", "num_test"), [(5, None), (0, 1), (3, 3), (6, None), (2, 0), (2, -1)])
     def test_split_says_what_is_available(self, dataset, num_train, num_test):
-        with pytest.raises(ValueError, match=r"from 5( and leave some for testing; ask for 1 to 4|; each needs at least one)"):
+        with pytest.raises(
+            ValueError, match=r"from 5( and leave some for testing; ask for 1 to 4|; each needs at least one)"
+        ):
             dataset.split(num_train, num_test)
 
     def test_subsample_draws_rows_of_each_sample(self, dataset):

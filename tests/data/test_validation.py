@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 
 from gola.data.sample import Channel, Sample
 from gola.data.validation import alike, as_channels, checked_sample, checked_samples
@@ -109,3 +110,12 @@ def test_channel_names_must_differ():
 def test_a_channel_needs_a_name():
     with pytest.raises(ValueError, match="channel 1 of 2 has none"):
         as_channels(["k", ""])
+
+
+def test_arrays_that_run_backwards_or_are_read_only_can_be_shared_with_pytorch():
+    values = np.arange(8.0).reshape(4, 2)
+    values.flags.writeable = False
+    sample = check(points=values[::-1], inputs=values, boundary=np.array([True, False, False, True])[::-1])
+    assert sample.points.tolist() == values[::-1].tolist()
+    for array in (sample.points, sample.inputs, sample.boundary):
+        assert torch.from_numpy(array).tolist() == array.tolist()

@@ -12,7 +12,7 @@ from jaxtyping import Int
 
 from gola.data.sample import Channel, Sample
 from gola.data.storage import Header, StoredSamples, as_provenance, read_dataset, write_samples
-from gola.data.validation import alike, as_channels, checked_sample, checked_samples
+from gola.data.validation import alike, as_channels, as_plain, checked_sample, checked_samples
 from gola.geometry.points import draw_rows
 
 
@@ -114,10 +114,19 @@ class Dataset:
         inputs: Sequence[str | Channel],
         targets: Sequence[str | Channel] = (),
         provenance: Mapping[str, Any] | None = None,
+        labels: Iterable[str] | None = None,
     ) -> "Dataset":
-        """Build a data set in memory from samples, after checking each of them."""
+        """Build a data set in memory from samples, after checking each of them.
+
+        Args:
+            samples: The samples.
+            inputs: Names of the input channels, or channels with units.
+            targets: Names of the target channels, or channels with units.
+            provenance: Where the samples came from; anything that JSON can hold.
+            labels: What error messages call the samples, for instance the names of their files.
+        """
         inputs, targets = as_channels(inputs), as_channels(targets)
-        return cls._held(checked_samples(samples, inputs, targets), inputs, targets, provenance)
+        return cls._held(checked_samples(samples, inputs, targets, labels), inputs, targets, provenance)
 
     @classmethod
     def _held(
@@ -293,7 +302,7 @@ def _one_each(values: Any, ndim_of_one: int | None, count: int, what: str) -> li
     if values is None:
         return [None] * count
     if ndim_of_one is not None and getattr(values, "ndim", None) == ndim_of_one:
-        shared = np.asarray(values)
+        shared = as_plain(np.asarray(values))
         # Converted once, so that all samples refer to one array.
         return [shared.astype(np.float64, copy=False) if shared.dtype.kind == "f" else shared] * count
     if len(values) != count:

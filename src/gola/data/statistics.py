@@ -9,14 +9,24 @@ from jaxtyping import Float
 def moments(
     values: Iterable[Float[np.ndarray, "_ channel"]],
 ) -> tuple[Float[np.ndarray, " channel"], Float[np.ndarray, " channel"]]:
-    """Return mean and standard deviation of each channel, each sample counting equally."""
-    means, variances = [], []
+    """Return mean and standard deviation of each channel, each sample counting equally.
+
+    Values are divided by a power of two near the largest, so that sums and squares of values near the ends of the range
+    of float64 neither overflow nor vanish; for all others this changes no digit.
+    """
+    means, variances, powers = [], [], []
     for array in values:
-        means.append(array.mean(axis=0, dtype=np.float64))
-        variances.append(array.var(axis=0, dtype=np.float64))
+        power = np.frexp(np.abs(array).max(axis=0, initial=0.0))[1]
+        scaled = np.ldexp(array, -power)
+        means.append(scaled.mean(axis=0, dtype=np.float64))
+        variances.append(scaled.var(axis=0, dtype=np.float64))
+        powers.append(power)
     if not means:
         raise ValueError("Statistics need at least one sample; got none.")
-    return pooled(np.array(means), np.array(variances))
+    largest = np.max(powers, axis=0)
+    shifts = np.array(powers) - largest
+    mean, std = pooled(np.ldexp(np.array(means), shifts), np.ldexp(np.array(variances), 2 * shifts))
+    return np.ldexp(mean, largest), np.ldexp(std, largest)
 
 
 def pooled(

@@ -1,5 +1,6 @@
 """Checks on samples as they enter a data set: every mistake is named by sample, channel and row."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -24,13 +25,17 @@ def as_channels(channels: Sequence[str | Channel]) -> tuple[Channel, ...]:
 
 
 def checked_samples(
-    samples: Iterable[Sample], inputs: Sequence[Channel], targets: Sequence[Channel]
+    samples: Iterable[Sample],
+    inputs: Sequence[Channel],
+    targets: Sequence[Channel],
+    labels: Iterable[str] | None = None,
 ) -> Iterator[Sample]:
     """Pass samples on one by one, each checked by itself and against the first.
 
-    They are read once, so a generator may be larger than memory.
+    They are read once, so a generator may be larger than memory. Messages call them by their labels, or by number.
     """
-    labelled = ((sample, f"Sample {index}") for index, sample in enumerate(samples))
+    named = (f"Sample {index}" for index in itertools.count()) if labels is None else labels
+    labelled = zip(samples, named, strict=False)
     return alike(
         (
             checked_sample(
@@ -48,6 +53,13 @@ def checked_samples(
         )
         for sample, label in labelled
     )
+
+
+def as_plain(array: np.ndarray) -> np.ndarray:
+    """Return an array that PyTorch can share: with no axis that runs backwards, and not read-only."""
+    if array.flags.writeable and all(stride >= 0 for stride in array.strides):
+        return array
+    return array.copy()
 
 
 def alike(labelled_samples: Iterable[tuple[Sample, str]]) -> Iterator[Sample]:
@@ -120,7 +132,7 @@ def _boundary(array: Any, num_points: int, label: str) -> Bool[np.ndarray, " poi
     if boundary.dtype.kind not in "bui" or not np.isin(boundary, (0, 1)).all():
         raise ValueError(f"{label}: boundary must hold True or False for each point; got {boundary.dtype} values.")
     _require_one_per_point(boundary, "boundary", num_points, label)
-    return boundary.astype(bool, copy=False)
+    return as_plain(boundary.astype(bool, copy=False))
 
 
 def _weights(array: Any, num_points: int, label: str) -> Float[np.ndarray, " point"]:
@@ -145,7 +157,7 @@ def _cells(array: Any, points: Float[np.ndarray, "point dim"], label: str) -> In
             f"{label}: cell {row} refers to point {cells[row, column]}, but the points are numbered 0 to "
             f"{len(points) - 1}."
         )
-    return cells.astype(np.int64, copy=False)
+    return as_plain(cells.astype(np.int64, copy=False))
 
 
 def _numbers(array: Any, what: str, label: str) -> Float[np.ndarray, "..."]:
@@ -157,7 +169,7 @@ def _numbers(array: Any, what: str, label: str) -> Float[np.ndarray, "..."]:
         raise ValueError(f"{label}: {what} is complex; store real and imaginary part as two channels.")
     if numbers.dtype.kind not in "fuib":
         raise ValueError(f"{label}: {what} must be numbers; got an array of {numbers.dtype}.")
-    return numbers.astype(np.float64, copy=False)
+    return as_plain(numbers.astype(np.float64, copy=False))
 
 
 def _require_finite(values: Float[np.ndarray, "row column"], names: Sequence[str], label: str) -> None:

@@ -126,3 +126,18 @@ def test_a_failing_export_leaves_the_old_file(tmp_path, monkeypatch):
 def test_nothing_is_printed(tmp_path, capfd):
     export_sample(ragged_sample(8), tmp_path / "a.vtk", inputs=INPUTS, targets=TARGETS)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", ["<b>", "a&b", 'say "k"', "a b", "κ"])
+def test_any_name_of_a_channel_can_be_read_back_from_vtu(tmp_path, name):
+    sample = ragged_sample(8, mesh=False)
+    channels = [Channel(name=name), Channel(name="f")]
+    export_sample(sample, tmp_path / "a.vtu", inputs=channels, targets=TARGETS)
+    again = import_files(tmp_path / "a.vtu", inputs=[name, "f"], targets=["T"])
+    np.testing.assert_array_equal(again[0].inputs, sample.inputs)
+
+
+def test_a_name_with_a_space_is_refused_where_the_format_has_no_way_to_write_it(tmp_path):
+    channels = [Channel(name="a b"), Channel(name="f")]
+    with pytest.raises(ValueError, match=r"\.vtk files cannot hold a channel named 'a b', with a space; write \.vtu"):
+        export_sample(ragged_sample(8), tmp_path / "a.vtk", inputs=channels, targets=TARGETS)

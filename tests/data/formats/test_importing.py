@@ -19,6 +19,57 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def write_square(path, change):
+    mesh = triangulated_square(4)
+    change(mesh)
+    meshio.write(path, mesh)
+
+
+def test_meshes_at_one_height_are_two_dimensional(folder):
+    def lift(mesh):
+        mesh.points[:, 2] = 0.3
+
+    write_square(folder / "high.vtu", lift)
+    assert import_files("high.vtu", inputs=["k"], targets=["U"])[0].points.shape == (16, 2)
+
+
+def test_a_tilted_plane_is_told(folder):
+    def tilt(mesh):
+        mesh.points[:, 2] = mesh.points[:, 0] / 3 + 1
+
+    write_square(folder / "tilted.vtu", tilt)
+    with pytest.warns(UserWarning, match=r"All points of tilted\.vtu lie in a plane .* Rotate the meshes until z"):
+        assert import_files("tilted.vtu", inputs=["k"])[0].points.shape == (16, 3)
+
+
+@pytest.mark.parametrize("index", [-1, 16, 10**9])
+@pytest.mark.parametrize("suffix", [".vtu", ".vtk", ".xdmf"])
+def test_a_cell_of_a_point_that_is_not_there_is_refused(folder, suffix, index):
+    def break_cell(mesh):
+        mesh.cells[0].data[3, 1] = index
+
+    write_square(folder / f"bad{suffix}", break_cell)
+    with pytest.raises(ValueError, match=rf"bad{suffix}: cell 3 .* refers to point {index}, but .* 0 to 15"):
+        import_files(f"bad{suffix}", inputs=["T"])
+
+
+@pytest.mark.parametrize(
+    ("suffix", "advice"),
+    [(".npy", "numpy.savez"), (".pt", "code, which gola never runs"), (".pkl", "from_arrays"), (".gola", "surrogate")],
+)
+def test_files_without_simulations_are_refused_with_what_to_do(folder, suffix, advice):
+    (folder / f"a{suffix}").write_bytes(b"content")
+    with pytest.raises(ValueError, match=rf"a{suffix} cannot be imported: .*{advice}"):
+        import_files(f"a{suffix}", inputs=["T"])
+
+
+def test_files_that_do_not_go_together_are_named(folder):
+    (folder / "flat.csv").write_text("x,y,T\n0,0,1\n1,1,2\n")
+    (folder / "solid.csv").write_text("x,y,z,T\n0,0,0,1\n1,1,1,2\n")
+    with pytest.raises(ValueError, match=r"solid\.csv has points in 3 dimensions, the first sample in 2"):
+        import_files(["flat.csv", "solid.csv"], inputs=["T"])
+
+
 def names(channels):
     return [channel.name for channel in channels]
 

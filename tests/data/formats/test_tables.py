@@ -1,3 +1,6 @@
+import io
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -34,6 +37,31 @@ class TestArchives:
         assert cases[2].weights.tolist() == [0.25] * 4
         assert cases[2].cells.tolist() == [[0, 1, 2]]
         assert cases[2].label.endswith("a.npz[2]")
+
+    @pytest.mark.parametrize(
+        "cells", [np.array(3), np.array([0, 1, 2]), np.array([[0.5, 1, 2]]), np.zeros((2, 1, 3), int), np.array(["a"])]
+    )
+    def test_cells_of_another_shape_or_type_are_refused(self, tmp_path, cells):
+        with pytest.raises(ValueError, match=r"a\.npz: `cells` must be whole numbers of shape \(cells, vertices\)"):
+            self.read(tmp_path, points=np.eye(4, 2), cells=cells)
+
+    @pytest.mark.parametrize("index", [-1, 4])
+    def test_cells_of_points_that_are_not_there_are_refused(self, tmp_path, index):
+        with pytest.raises(ValueError, match=rf"`cells` refers to point {index}, but the points are numbered 0 to 3"):
+            self.read(tmp_path, points=np.eye(4, 2), cells=np.array([[0, 1, index]]))
+
+    @pytest.mark.parametrize("points", [np.zeros((0, 4, 2)), np.zeros((4, 0)), np.full((4, 2), "a")])
+    def test_points_must_be_there_and_be_numbers(self, tmp_path, points):
+        with pytest.raises(ValueError, match=r"`points` must be numbers, at least one"):
+            self.read(tmp_path, points=points)
+
+    def test_an_array_that_claims_more_than_the_archive_holds_is_refused_before_memory_is_taken(self, tmp_path):
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**12, 2)})
+        with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+            archive.writestr("points.npy", header.getvalue() + bytes(16))
+        with pytest.raises(ValueError, match=r"points\.npy claims the shape \(1000000000000, 2\)"):
+            read_npz(tmp_path / "a.npz")
 
     def test_stacked_samples_on_shared_points(self, tmp_path):
         cases = self.read(tmp_path, points=np.eye(4, 2), T=np.arange(8).reshape(2, 4), k=np.arange(4))
@@ -133,3 +161,12 @@ class TestTextTables:
         (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00x")
         with pytest.raises(ValueError, match="cannot be read as text"):
             read_table(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    "text", ["x,y," + "T" * 140_000 + "\n0,0,1\n", 'x,y,"' + "T" * 99_000, "x,y,T\n" + "1" * 200_000 + "\n", "\0,\n"]
+)
+def test_oversized_fields_and_lines_are_one_line_errors(tmp_path, text):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"a\.csv"):
+        read_table(tmp_path / "a.csv")

@@ -3,9 +3,10 @@
 import contextlib
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 from jaxtyping import Float
@@ -58,10 +59,16 @@ def write_mesh(path: Path, sample: Sample, columns: _Columns, _units: Mapping[st
     """Write a mesh that ParaView opens; points without cells become single vertices."""
     meshio = require("meshio", extra="mesh", what="Writing meshes")
     cells = np.arange(sample.num_points)[:, None] if sample.cells is None else sample.cells
+    arrays = _with_vectors(columns)
+    if path.suffix.lower() == ".vtu":
+        # meshio writes names into XML as they are.
+        arrays = {escape(name, {'"': "&quot;"}): array for name, array in arrays.items()}
+    else:
+        _require_no_spaces(arrays, path)
     mesh = meshio.Mesh(
         np.pad(sample.points, ((0, 0), (0, 3 - sample.dim))),
         [(_CELL_KINDS[cells.shape[1]], cells)],
-        point_data=_with_vectors(columns),
+        point_data=arrays,
     )
     # meshio prints notes about what it fills in, which belong to nobody's output.
     with contextlib.redirect_stderr(io.StringIO()):
@@ -131,6 +138,12 @@ def _suffixed(name: str, suffix: str) -> str:
     """Add to a name, before the component: U_x becomes U_predicted_x, so that vectors stay together."""
     stem, separator, axis = name.rpartition("_")
     return f"{stem}_{suffix}_{axis}" if separator and axis in ("x", "y", "z") else f"{name}_{suffix}"
+
+
+def _require_no_spaces(names: Iterable[str], path: Path) -> None:
+    spaced = next((name for name in names if any(map(str.isspace, name))), None)
+    if spaced is not None:
+        raise ValueError(f"{path.suffix} files cannot hold a channel named {spaced!r}, with a space; write .vtu.")
 
 
 def _with_vectors(

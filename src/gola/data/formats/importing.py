@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -18,6 +19,22 @@ from gola.data.sample import Channel, Sample
 from gola.data.validation import checked_sample
 from gola.registry import READERS
 
+_OBJECTS = (
+    "it may hold code, which gola never runs. Load it in Python, and pass arrays to gola.Dataset.from_arrays, or write"
+    " them with numpy.savez(name, points=..., and an array per channel)"
+)
+_NO_SIMULATIONS = {
+    ".npy": "it is a single array, without points or names. Write an archive with numpy.savez(name, points=..., and an"
+    " array per channel), or pass arrays to gola.Dataset.from_arrays",
+    ".mat": "write its arrays as an archive, with scipy.io.loadmat and numpy.savez, or pass them to"
+    " gola.Dataset.from_arrays",
+    ".gola": "it is a fitted surrogate, not a simulation",
+    **dict.fromkeys((".pt", ".pth", ".pkl", ".pickle", ".joblib"), _OBJECTS),
+}
+"""Files that users try, and what to do instead."""
+# Relative to the largest coordinate; files in single precision keep seven digits.
+_ROUNDING = 1e-7
+
 
 def import_files(
     patterns: str | Path | Sequence[str | Path],
@@ -28,8 +45,8 @@ def import_files(
     """Read simulations from files, one or more per file, and choose their channels.
 
     A name stands for an array at the points or cells, or for one component of it. A vector gives one channel
-    per component: ``U`` becomes ``U_x``, ``U_y`` and ``U_z``. Where all meshes are flat (z = 0), z is dropped
-    from points and vectors.
+    per component: ``U`` becomes ``U_x``, ``U_y`` and ``U_z``. Where all meshes are flat (z is the same everywhere), z
+    is dropped from points and vectors.
 
     Args:
         patterns: Files, or patterns such as ``"case_*.vtu"``; matches are taken in natural order, 2 before 10.
@@ -118,7 +135,10 @@ def _dataset(paths: Sequence[Path], chosen: Sequence[_Chosen]) -> Dataset:
     provenance = {"source": "files", "files": [str(path) for path in paths], "version": version("gola")}
     first = chosen[0]
     named = [column.channel for column in first.inputs], [column.channel for column in first.targets]
-    return Dataset.from_samples(_samples(chosen), inputs=named[0], targets=named[1], provenance=provenance)
+    labels = [one.case.label for one in chosen]
+    return Dataset.from_samples(
+        _samples(chosen), inputs=named[0], targets=named[1], provenance=provenance, labels=labels
+    )
 
 
 def _offers(case: Case, names: Sequence[str | Channel]) -> bool:
@@ -131,6 +151,8 @@ def _offers(case: Case, names: Sequence[str | Channel]) -> bool:
 def _read(path: Path) -> list[Case]:
     """Read a file by the reader for its ending; everything else is meshio's."""
     suffix = path.suffix.lower()
+    if suffix in _NO_SIMULATIONS and suffix not in READERS:
+        raise ValueError(f"{path} cannot be imported: {_NO_SIMULATIONS[suffix]}.")
     read: Callable[[Path], list[Case]] = READERS.get(suffix, read_mesh)
     return read(path)
 
@@ -164,12 +186,14 @@ def _require_same_channels(chosen: Sequence[_Chosen]) -> None:
 
 
 def _without_flat_axes(chosen: Sequence[_Chosen]) -> list[_Chosen]:
-    """Drop z, or y and z, where it is zero in all files: most formats know three coordinates only."""
+    """Drop z, or y and z, where it is the same in all files: most formats know three coordinates only."""
     dim = 3
     if any(one.points.shape[1] != 3 for one in chosen):
         return list(chosen)
-    while dim > 1 and not any(one.points[:, dim - 1].any() for one in chosen):
+    while dim > 1 and _is_flat([one.points for one in chosen], dim - 1):
         dim -= 1
+    if dim == 3:
+        _warn_of_planes(chosen)
     dropped = tuple(f"_{axis}" for axis in "xyz"[dim:])
     columns = [column for one in chosen for column in one.inputs + one.targets]
     needed = {column.channel.name for column in columns if not column.implied or column.values.any()}
@@ -182,6 +206,31 @@ def _without_flat_axes(chosen: Sequence[_Chosen]) -> list[_Chosen]:
         replace(one, points=one.points[:, :dim], inputs=remaining(one.inputs), targets=remaining(one.targets))
         for one in chosen
     ]
+
+
+def _is_flat(points: Sequence[Float[np.ndarray, "_point dim"]], axis: int) -> bool:
+    lowest = min(float(one[:, axis].min()) for one in points)
+    highest = max(float(one[:, axis].max()) for one in points)
+    largest = max(float(np.abs(one).max()) for one in points)
+    return highest - lowest <= _ROUNDING * largest
+
+
+def _warn_of_planes(chosen: Sequence[_Chosen]) -> None:
+    """Warn of points in a plane that is not z = const: operators would see a volume with nothing in it."""
+    if all(_lies_in_plane(one.points) for one in chosen):
+        warnings.warn(
+            f"All points of {chosen[0].case.label} lie in a plane which is not parallel to x and y; operators take"
+            " them for points of a volume. Rotate the meshes until z is the same everywhere, and import them again.",
+            stacklevel=5,
+        )
+
+
+def _lies_in_plane(points: Float[np.ndarray, "point dim"]) -> bool:
+    if len(points) < 4 or not np.isfinite(points).all():
+        return False
+    centred = points - points.mean(axis=0)
+    spread = np.linalg.svd(centred, compute_uv=False, full_matrices=False)
+    return bool(spread[2] <= _ROUNDING * np.abs(points).max() * np.sqrt(len(points)))
 
 
 def _samples(chosen: Sequence[_Chosen]) -> Iterator[Sample]:
@@ -211,4 +260,4 @@ def _table(columns: Sequence[_Column], num_points: int) -> Float[np.ndarray, "po
 def _natural_order(path: Path) -> list[tuple[int, int, str]]:
     """Sort numbers inside names by value: case_2 before case_10."""
     parts = re.split(r"(\d+)", str(path))
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]

@@ -28,6 +28,7 @@ def read_mesh(path: Path) -> list[Case]:
     """
     mesh = _read(path)
     blocks = _blocks(mesh)
+    _require_known_points(blocks, len(mesh.points), path)
     used = _used_points(mesh, list(blocks.values()))
     filling = _filling(mesh, blocks)
     arrays = _cell_arrays(mesh, filling) | _point_arrays(mesh)
@@ -60,9 +61,21 @@ def _read(path: Path) -> Any:
         said = printed.getvalue() if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
         reason = re.sub(r"\s+", " ", said).strip() or "unknown error"
         raise ValueError(f"{path} cannot be read as a mesh ({reason}).") from error
-    if len(mesh.points) == 0:
-        raise ValueError(f"{path} cannot be read as a mesh (it has no points).")
+    points = np.asarray(mesh.points)
+    if points.ndim != 2 or len(points) == 0 or points.shape[1] not in (1, 2, 3) or not _is_numeric(points):
+        raise ValueError(f"{path} cannot be read as a mesh (its points have the shape {points.shape}).")
     return mesh
+
+
+def _require_known_points(blocks: dict[int, _Block], num_points: int, path: Path) -> None:
+    for kind, cells in blocks.values():
+        unknown = np.argwhere((cells < 0) | (cells >= num_points))
+        if len(unknown):
+            cell, vertex = unknown[0]
+            raise ValueError(
+                f"{path}: cell {cell} of its {kind} cells refers to point {cells[cell, vertex]}, but the points are"
+                f" numbered 0 to {num_points - 1}; write the mesh again."
+            )
 
 
 def _blocks(mesh: Any) -> dict[int, _Block]:

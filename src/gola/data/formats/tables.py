@@ -1,6 +1,7 @@
 """Read point clouds without cells: NumPy archives and tables of text."""
 
 import csv
+import math
 import warnings
 import zipfile
 from pathlib import Path
@@ -15,6 +16,10 @@ from gola.data.sample import Channel
 _COORDINATES = (("x", "y", "z"), ("points:0", "points:1", "points:2"), ("points_0", "points_1", "points_2"))
 """How tables name coordinates, in small letters; the last two are ParaView's."""
 _RESERVED = ("points", "cells", "boundary", "weights")
+# The deflate algorithm shrinks nothing by more than a factor of 1032.
+_LARGEST_COMPRESSION = 1032
+_LONGEST_LINE = 100_000
+_MOST_EMPTY_LINES = 100
 
 
 def read_npz(path: Path) -> list[Case]:
@@ -31,8 +36,13 @@ def read_npz(path: Path) -> list[Case]:
             f"it has {', '.join(f'{name} {array.shape}' for name, array in stored.items()) or 'nothing'}."
         )
     points = stored["points"]
+    if points.dtype.kind not in "fuib" or 0 in points.shape:
+        raise ValueError(f"{path}: `points` must be numbers, at least one; it is {points.dtype} of {points.shape}.")
     num_points = points.shape[-2]
     num_samples = _num_samples(stored, num_points)
+    if num_samples == 0:
+        raise ValueError(f"{path} holds arrays for 0 samples; it needs at least one.")
+    _require_cells(stored.get("cells"), num_samples, num_points, path)
     spread, unusable = {}, {}
     for name, array in stored.items():
         if name not in ("points", "cells"):
@@ -83,9 +93,26 @@ def _load_npz(path: Path) -> dict[str, np.ndarray]:
     try:
         # Opened here, because NumPy forgets to close a file that turns out to be broken.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            for member in archive.zip.infolist():
+                _require_fitting_header(archive.zip, member, path)
             return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is not a NumPy archive of plain arrays ({error}).") from error
+    except Exception as error:  # what NumPy raises depends on where an archive is damaged
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{path} is not a NumPy archive of plain arrays ({reason}).") from error
+
+
+def _require_fitting_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
+    """Compare the size that an array claims with that of its file, before memory is set aside for it."""
+    if member.file_size > _LARGEST_COMPRESSION * path.stat().st_size:
+        raise ValueError(f"{member.filename} claims {member.file_size} bytes, more than the archive can hold")
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read_header(file)
+        if dtype.hasobject:
+            raise ValueError(f"{member.filename} holds Python objects, which are not read")
+        if math.prod(shape) * dtype.itemsize > member.file_size:
+            raise ValueError(f"{member.filename} claims the shape {shape}, more than the archive holds")
 
 
 def _num_samples(stored: dict[str, np.ndarray], num_points: int) -> int:
@@ -123,6 +150,22 @@ def _spread(array: np.ndarray, num_samples: int, num_points: int) -> np.ndarray:
     return readings[0]
 
 
+def _require_cells(stored: np.ndarray | None, num_samples: int, num_points: int, path: Path) -> None:
+    if stored is None:
+        return
+    stacked = stored.ndim == 3 and len(stored) == num_samples
+    if stored.dtype.kind not in "ui" or not (stored.ndim == 2 or stacked):
+        raise ValueError(
+            f"{path}: `cells` must be whole numbers of shape (cells, vertices) or ({num_samples}, cells, vertices);"
+            f" it is {stored.dtype} of {stored.shape}."
+        )
+    unknown = stored[(stored < 0) | (stored >= num_points)]
+    if len(unknown):
+        raise ValueError(
+            f"{path}: `cells` refers to point {unknown[0]}, but the points are numbered 0 to {num_points - 1}."
+        )
+
+
 def _cells(stored: np.ndarray | None, sample: int) -> Any:
     return stored if stored is None or stored.ndim == 2 else stored[sample]
 
@@ -131,15 +174,21 @@ def _table_header(path: Path) -> tuple[list[str], str, int]:
     """Return the names of the columns, what separates them, and where the rows begin."""
     try:
         with path.open(encoding="utf-8-sig") as file:
-            lines = [next(file, "") for _ in range(100)]
+            lines = [file.readline(_LONGEST_LINE + 1) for _ in range(_MOST_EMPTY_LINES)]
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read as text ({error}).") from error
+    if any(len(line) > _LONGEST_LINE for line in lines):
+        raise ValueError(f"{path} is no table: it has a line of more than {_LONGEST_LINE} characters.")
     place = next((number for number, line in enumerate(lines) if line.strip()), None)
     if place is None:
         raise ValueError(f"{path} is empty; it needs a first line that names the columns, for instance `x,y,k,T`.")
     line = lines[place].strip().removeprefix("#")  # NumPy's savetxt writes its header as a comment
     delimiter = max(",;\t", key=line.count)
-    names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+    try:
+        fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error as error:
+        raise ValueError(f"{path}: its first line does not name columns ({error}).") from error
+    names = [name.strip() for name in fields]
     if all(_is_number(name) for name in names):
         raise ValueError(f"{path} begins with numbers; it needs a first line that names the columns, like `x,y,k,T`.")
     return names, delimiter, place + 1
@@ -152,8 +201,8 @@ def _table_body(path: Path, delimiter: str, skipped: int) -> Float[np.ndarray, "
             body: np.ndarray = np.loadtxt(
                 path, delimiter=delimiter, skiprows=skipped, ndmin=2, encoding="utf-8-sig", quotechar='"'
             )
-    except ValueError as error:
-        raise ValueError(f"{path} is not a table of numbers ({error}).") from error
+    except (ValueError, OSError, TypeError, OverflowError, IndexError, RuntimeError, MemoryError) as error:
+        raise ValueError(f"{path} is not a table of numbers ({' '.join(str(error).split())}).") from error
     if body.size == 0:
         raise ValueError(f"{path} names its columns but has no rows.")
     return body
