@@ -30,7 +30,7 @@ def relative_l1(predictions: Fields, targets: Fields) -> Numbers:
 
 def rmse(predictions: Fields, targets: Fields) -> Numbers:
     """Return the root mean square error, in the unit of the targets."""
-    return (predictions - targets).square().mean(dim=_SAMPLE).sqrt()
+    return _norm(predictions - targets) / _count(targets) ** 0.5
 
 
 def max_error(predictions: Fields, targets: Fields) -> Numbers:
@@ -44,9 +44,8 @@ def r2(predictions: Fields, targets: Fields) -> Numbers:
     The mean of the sample itself is what the prediction has to beat. A constant target has no variation to explain:
     there it is 1 for a perfect prediction and 0 otherwise.
     """
-    left = (predictions - targets).square().sum(dim=_SAMPLE)
-    variation = (targets - targets.mean(dim=-2, keepdim=True)).square().sum(dim=_SAMPLE)
-    return torch.where(variation > 0.0, 1.0 - left / variation, (left == 0.0).to(left))
+    left, variation = _norm(predictions - targets), _norm(targets - targets.mean(dim=-2, keepdim=True))
+    return torch.where(variation > 0.0, 1.0 - (left / variation) ** 2, (left == 0.0).to(left))
 
 
 def variation_error(predictions: Fields, targets: Fields) -> Numbers:
@@ -89,7 +88,11 @@ def size_of(targets: Fields) -> Numbers:
 
 
 def _norm(values: Fields) -> Numbers:
-    return values.flatten(-2).norm(dim=-1)
+    # Squares of numbers above 1e154 or below 1e-154 leave the range of double precision, so the largest comes first.
+    rows = values.flatten(-2)
+    largest = rows.detach().abs().amax(dim=-1, keepdim=True)
+    largest = torch.where(largest > 0.0, largest, 1.0)
+    return (rows / largest).norm(dim=-1) * largest[..., 0]
 
 
 def _count(values: Fields) -> float:

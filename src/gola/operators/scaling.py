@@ -24,12 +24,16 @@ class Scaling:
         inputs: Normaliser of the inputs.
         targets: Normaliser of the targets.
         normalised: Whether the operator sees normalised values; if not, it sees values in their own units.
+        input_units: What inputs are divided by before anything else; all 1 if empty.
+        target_units: What predictions are multiplied by after everything else; all 1 if empty.
     """
 
     frame: Frame
     inputs: Normaliser
     targets: Normaliser
     normalised: bool = True
+    input_units: tuple[float, ...] = ()
+    target_units: tuple[float, ...] = ()
 
     @classmethod
     def fit(cls, samples: Iterable[Sample], *, normalised: bool = True) -> "Scaling":
@@ -50,7 +54,7 @@ class Scaling:
         dtype: torch.dtype = torch.float32,
     ) -> Cloud:
         """Return the cloud of one sample as the operator sees it."""
-        values = torch.from_numpy(inputs)
+        values = torch.from_numpy(inputs / np.array(self.input_units) if self.input_units else inputs)
         values = self.inputs.encode(values) if self.normalised else values
         return Cloud.of(self.places(points, dtype), values.to(dtype))
 
@@ -69,12 +73,20 @@ class Scaling:
 
     def decode(self, predictions: Float[Tensor, "point channel"]) -> Float[Tensor, "point channel"]:
         """Return predictions in their own units."""
-        return self.targets.decode(predictions) if self.normalised else predictions
+        values = self.targets.decode(predictions) if self.normalised else predictions
+        return values * values.new_tensor(self.target_units) if self.target_units else values
+
+    @property
+    def target_scales(self) -> tuple[float, ...]:
+        """Spread of each target channel, in the units of the data."""
+        units = self.target_units or (1.0,) * len(self.targets.scale)
+        return tuple(scale * unit for scale, unit in zip(self.targets.scale, units, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         parts = {name: getattr(self, name).to_dict() for name in ("frame", "inputs", "targets")}
-        return {**parts, "normalised": self.normalised}
+        units = {name: list(getattr(self, name)) for name in ("input_units", "target_units")}
+        return {**parts, **units, "normalised": self.normalised}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Scaling":
@@ -84,4 +96,6 @@ class Scaling:
             inputs=Normaliser.from_dict(values["inputs"]),
             targets=Normaliser.from_dict(values["targets"]),
             normalised=values["normalised"],
+            input_units=tuple(values["input_units"]),
+            target_units=tuple(values["target_units"]),
         )

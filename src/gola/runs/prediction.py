@@ -151,7 +151,7 @@ def _warn_of_units(given: Sequence[Channel], wanted: Sequence[Channel], file: Pa
 def _error(
     surrogate: Surrogate, values: Float[np.ndarray, "point channel"], targets: Float[np.ndarray, "point channel"]
 ) -> float:
-    scale = surrogate.scaling.targets.scale
+    scale = surrogate.scaling.target_scales
     return float(relative_l2_errors(torch.from_numpy(values), torch.from_numpy(targets), [len(values)], scale))
 
 

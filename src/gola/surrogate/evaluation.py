@@ -95,7 +95,7 @@ def evaluate(
         )
     named = _named([ERROR, VARIATION, *metrics])
     data = data if num_points is None else data.subsample(num_points, seed=seed)
-    scale = torch.tensor(surrogate.scaling.targets.scale, dtype=torch.float64)
+    scale = torch.tensor(surrogate.scaling.target_scales, dtype=torch.float64)
     overall: dict[str, list[float]] = {name: [] for name in named}
     by_channel: dict[str, list[list[float]]] = {name: [] for name in named}
     seconds = []

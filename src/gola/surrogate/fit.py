@@ -16,6 +16,7 @@ from gola.operators.operator import OperatorConfig
 from gola.protocol import FitTask, Progress, Session, TrainingConfig
 from gola.surrogate.coverage import Coverage
 from gola.surrogate.surrogate import Surrogate
+from gola.surrogate.units import in_units, units_of
 
 
 def fit(
@@ -43,8 +44,13 @@ def fit(
     training = training or TrainingConfig()
     config = config_for(data, operator, num_points=training.points_per_epoch)
     fingerprint = data.fingerprint()
-    task = FitTask.of(
-        data,
+    # All operators see numbers of ordinary size: what they square must not leave the range of double precision.
+    inputs = units_of([sample.inputs for sample in data])
+    targets = units_of([sample.targets for sample in data])
+    task = FitTask(
+        samples=[in_units(sample, inputs, targets) for sample in data] if {*inputs, *targets} != {1.0} else tuple(data),
+        inputs=data.inputs,
+        targets=data.targets,
         training=training,
         seed=seed,
         session=session or Session(),
@@ -64,10 +70,10 @@ def fit(
         result = kind(config).fit(replace(task, session=watched))
     return Surrogate(
         operator=result.operator.eval(),
-        scaling=result.scaling,
+        scaling=replace(result.scaling, input_units=inputs, target_units=targets),
         inputs=data.inputs,
         targets=data.targets,
-        coverage=Coverage.of(task.samples),
+        coverage=Coverage.of(list(data)),
         scores=dict(result.scores),
         provenance={
             **result.details,
