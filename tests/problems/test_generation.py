@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from gola.data.dataset import Dataset
-from gola.problems import make_problem
+from gola.files import writing_alone
+from gola.problems import generation, make_problem
 from gola.problems.generation import generate
 from gola.registry import PROBLEMS
 
@@ -28,8 +29,63 @@ def reference(tmp_path_factory):
     return generate(make_problem("darcy", **SMALL), path, num_samples=150, num_workers=1)
 
 
-def test_the_number_of_workers_does_not_change_a_bit(reference, tmp_path):
+def test_the_number_of_workers_does_not_change_a_bit(reference, tmp_path, monkeypatch):
+    monkeypatch.setattr(generation, "_WORTH_WORKERS_SECONDS", 0.0)
     assert_same(reference, generate(make_problem("darcy", **SMALL), tmp_path / "d.h5", num_samples=150, num_workers=2))
+
+
+def test_a_small_job_starts_no_workers(reference, tmp_path, monkeypatch):
+    monkeypatch.setattr("gola.executors.Processes", pytest.fail)
+    assert_same(reference, generate(make_problem("darcy", **SMALL), tmp_path / "d.h5", num_samples=150, num_workers=2))
+
+
+MY_PROBLEM = """
+from dataclasses import dataclass
+import gola
+from gola.problems import generation
+from gola.problems.advection import Advection
+
+print("imported")
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(Advection):
+    def generate(self, seed, indices):
+        print("solved here")
+        return super().generate(seed, indices)
+"""
+GENERATE = """
+generation._WORTH_WORKERS_SECONDS = 0.0
+print(len(gola.generate(Mine(resolution=16), "mine.h5", num_samples=75, num_workers=2)))
+"""
+
+
+def run_script(folder, code):
+    (folder / "script.py").write_text(code)
+    return subprocess.run([sys.executable, "script.py"], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_problem_of_the_main_program_is_solved_by_it(tmp_path):
+    said = run_script(tmp_path, MY_PROBLEM + GENERATE)
+    assert said.splitlines() == ["imported", *["solved here"] * 3, "75"]
+
+
+def test_a_problem_of_a_module_is_solved_by_workers_but_for_the_first_chunk(tmp_path):
+    (tmp_path / "mine.py").write_text(MY_PROBLEM)
+    said = run_script(tmp_path, "from mine import *\n" + GENERATE)
+    assert said.splitlines() == ["imported", "solved here", "75"]
+
+
+def test_a_module_that_generates_when_it_is_imported_works_too(tmp_path):
+    (tmp_path / "mine.py").write_text(MY_PROBLEM + GENERATE)
+    assert run_script(tmp_path, "import mine").splitlines()[-1] == "75"
+
+
+def test_two_processes_do_not_write_one_file(tmp_path):
+    path = tmp_path / "a.h5"
+    problem = make_problem("advection", **SMALL)
+    with writing_alone(path), pytest.raises(ValueError, match=r"Another process is writing .*a\.h5"):
+        generate(problem, path, num_samples=5)
+    assert len(generate(problem, path, num_samples=5)) == 5
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
