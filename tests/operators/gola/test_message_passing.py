@@ -50,6 +50,7 @@ def test_a_cloud_in_which_nobody_has_neighbours_has_finite_gradients():
 
 def test_it_equals_the_layer_of_pytorch_geometric_with_the_same_weights(geometric):
     cloud = scattered_cloud(60, radius=0.25, dtype=torch.float32)
+    torch.manual_seed(0)  # with other weights a standard deviation may be below the threshold that is named below
     layer = MessagePassing(dim=2, num_inputs=1, width=16)
     theirs = geometric.PNAConv(
         16,
