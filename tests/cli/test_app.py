@@ -4,11 +4,13 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from importlib.metadata import version
 
 import pytest
 import typer
 
+from gola import cli
 from gola.cli import app
 from tests.cli.runs import success
 
@@ -70,3 +72,13 @@ def test_problems_and_operators_are_printed_for_scripts():
     operators = {operator["name"]: operator for operator in json.loads(success("operators", "--json"))}
     assert operators["linear"]["min_samples"] == 3
     assert operators["gola"]["presets"] == ["default", "paper"]
+
+
+def test_a_warning_is_one_line_without_code(monkeypatch, capsys):
+    def command():
+        warnings.simplefilter("default")
+        warnings.warn("the prediction is a guess", stacklevel=1)
+
+    monkeypatch.setattr(cli, "app", command)
+    cli.main()
+    assert capsys.readouterr().err == "Warning: the prediction is a guess\n"

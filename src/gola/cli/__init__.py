@@ -1,13 +1,14 @@
 """The command line: parse, call, print. Nothing is computed here, and slow imports wait until a command needs them."""
 
 import sys
+import warnings
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from gola.cli import compare, data, demo, evaluate, operators, plot, predict, problems, sweep, train
-from gola.cli.console import errors, say
+from gola.cli.console import errors, say, warn
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -47,10 +48,17 @@ def start(
     """Operator learning from few simulations on points and meshes."""
 
 
+def _show_warning(message: Warning | str, *_where: Any, **_line: Any) -> None:
+    """Print a warning without the line of code that Python would add."""
+    warn(str(message))
+
+
 def main() -> None:
     """Run the command line; a user's mistake becomes one line on standard error and exit code 2."""
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            app()
     except (ValueError, OSError) as error:
         errors.print("[bold red]Error:[/]", end=" ")
         say(str(error), to=errors)
