@@ -1,5 +1,6 @@
 """The box that points are measured in: whatever a user's lengths are, operators see the unit box."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,13 @@ from gola.data.sample import Sample
 
 # Sides that differ by more than this belong to axes of different kinds, space and time for instance.
 _LARGEST_ASPECT = 10.0
+
+
+def require_numbers(values: Iterable[object], what: str) -> None:
+    """Check that values, perhaps from a file, are finite numbers."""
+    for value in values:
+        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+            raise ValueError(f"{what} consists of finite numbers; got {value!r}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +35,7 @@ class Frame:
     sides: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        require_numbers((*self.origin, *self.extent, *self.sides), "A frame")
         if not len(self.origin) == len(self.extent) == len(self.sides) or not all(extent > 0 for extent in self.extent):
             raise ValueError(f"A frame needs a positive extent per axis; got {self.origin} and {self.extent}.")
 

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
+from gola.data.frame import require_numbers
 from gola.data.statistics import moments
 
 # A spread below this share of the mean is rounding error: the channel is constant.
@@ -26,6 +27,7 @@ class Normaliser:
     scale: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        require_numbers((*self.mean, *self.scale), "A normaliser")
         if len(self.mean) != len(self.scale) or not all(scale > 0 for scale in self.scale):
             raise ValueError(f"A normaliser needs as many positive scales as means; got {self.mean} and {self.scale}.")
 

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gola.data.frame import Frame
+from gola.data.frame import Frame, require_numbers
 from gola.data.sample import Sample
 from gola.operators.cloud import Cloud
 from gola.operators.normaliser import Normaliser
@@ -34,6 +34,14 @@ class Scaling:
     normalised: bool = True
     input_units: tuple[float, ...] = ()
     target_units: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        for units, channels in ((self.input_units, self.inputs), (self.target_units, self.targets)):
+            require_numbers(units, "A scaling")
+            if units and (len(units) != len(channels.mean) or not all(units)):
+                raise ValueError(f"A scaling needs a unit other than 0 for each of {len(channels.mean)} channels.")
+        if not isinstance(self.normalised, bool):
+            raise ValueError(f"normalised must be True or False; got {self.normalised!r}.")
 
     @classmethod
     def fit(cls, samples: Iterable[Sample], *, normalised: bool = True) -> "Scaling":
