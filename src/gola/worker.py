@@ -64,8 +64,8 @@ class Worker:
         try:
             _send(self._jobs, job)
             return _receive(self._replies)
-        except (EOFError, OSError, ValueError) as error:
-            raise ChildProcessError(self._cause_of_death()) from error
+        except (EOFError, OSError, ValueError):
+            raise ChildProcessError(self._cause_of_death()) from None
 
     def kill(self) -> None:
         """End the worker at once, whatever it is doing."""
