@@ -18,6 +18,10 @@ class Channel:
     name: str
     unit: str = ""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not isinstance(self.unit, str):
+            raise ValueError(f"Name and unit of a channel are texts; got {self.name!r} and {self.unit!r}.")
+
     def __str__(self) -> str:
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 

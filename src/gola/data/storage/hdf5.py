@@ -9,6 +9,10 @@ from typing import Any
 
 import h5py
 
+# The layout that HDF5 libraries since version 1.10 read. Its own tables have checksums: a library that follows damaged
+# ones of the older layout may never return.
+_LIBRARY = ("v110", "v110")
+
 
 @contextmanager
 def creating_hdf5(path: Path) -> Iterator[tuple[h5py.File, "FailureAbsorbingFile"]]:
@@ -19,7 +23,7 @@ def creating_hdf5(path: Path) -> Iterator[tuple[h5py.File, "FailureAbsorbingFile
     """
     with FailureAbsorbingFile(path) as sink:
         try:
-            with h5py.File(sink, "w") as file:
+            with h5py.File(sink, "w", libver=_LIBRARY) as file:
                 yield file, sink
         finally:
             sink.require_success()
