@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 INTERRUPTED = 130
 """The exit code of a program that was stopped by Ctrl-C."""
@@ -27,16 +26,3 @@ def warn(message: str) -> None:
     """Print a warning on one line of standard error."""
     errors.print("[bold yellow]Warning:[/]", end=" ")
     say(message, to=errors)
-
-
-def progress_bar() -> Progress:
-    """Return a bar with counts, elapsed and remaining time, on standard error so that output can be piped."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=errors,
-    )

@@ -10,9 +10,10 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
-from gola.cli.console import INTERRUPTED, errors, output, progress_bar, say, say_json
+from gola.cli.console import INTERRUPTED, errors, output, say, say_json
 from gola.cli.options import AsJson, Seed
 from gola.cli.training_progress import watched
+from gola.display import Display
 
 if TYPE_CHECKING:
     from gola.data.dataset import Dataset
@@ -87,15 +88,14 @@ def _generated(problem: "Problem", file: Path, *, num_samples: int) -> "Dataset"
     from gola.problems.generation import generate
 
     say(f"Data: {num_samples} solutions of {problem.title} at {problem.typical_size}", to=errors)
-    with progress_bar() as progress:
-        task = progress.add_task("Solving", total=num_samples)
+    with Display("Solving") as display:
         return generate(
             problem,
             file,
             num_samples=num_samples,
             seed=_DATA_SEED,
             num_workers=None,
-            on_progress=lambda num_done: progress.update(task, completed=num_done),
+            on_progress=lambda num_done: display.update("samples", num_done, num_samples),
         )
 
 

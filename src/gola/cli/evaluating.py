@@ -1,10 +1,10 @@
-"""Evaluate a surrogate with a progress bar."""
+"""Evaluate a surrogate, and show how far it is."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gola.cli.console import progress_bar
+from gola.display import Display
 
 if TYPE_CHECKING:
     from gola.data.dataset import Dataset
@@ -32,14 +32,12 @@ def evaluated(
     """
     from gola.runs.evaluations import as_record, evaluate_at  # PyTorch is slow to import
 
-    with progress_bar() as progress:
-        tasks = {size: progress.add_task(f"Predicting {size or 'all'} points", total=len(test)) for size in sizes}
-        evaluations = evaluate_at(
-            surrogate,
-            test,
-            sizes,
-            metrics=metrics,
-            seed=seed,
-            on_progress=lambda size, num_done: progress.update(tasks[size], completed=num_done),
-        )
+    done = dict.fromkeys(sizes, 0)
+    with Display("Evaluating") as display:
+
+        def show(size: int | None, num_done: int) -> None:
+            done[size] = num_done
+            display.update(f"{size or 'all'} points", sum(done.values()), len(done) * len(test))
+
+        evaluations = evaluate_at(surrogate, test, sizes, metrics=metrics, seed=seed, on_progress=show)
     return as_record(evaluations, data=data, seed=seed)

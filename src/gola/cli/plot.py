@@ -1,11 +1,11 @@
-"""``gola plot``: pictures of a data set or of a run."""
+"""``gola plot``: pictures of a data set, of a surrogate or of a run."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gola.cli.console import progress_bar, say, say_json
+from gola.cli.console import say, say_json
 from gola.cli.data import sample_index
 from gola.cli.options import AsJson
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def plot(
-    path: Annotated[Path, typer.Argument(help="A data set, or the folder of a run.")],
+    path: Annotated[Path, typer.Argument(help="A data set, a surrogate (.gola), or the folder of a run.")],
     sample: Annotated[
         int | None,
         typer.Option(
@@ -25,12 +25,19 @@ def plot(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The picture of a data set, or a folder; by default beside the file, or in the run."),
+        typer.Option(
+            help="The picture of a data set or surrogate, or a folder; by default beside the file, or in the run."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a sample of a data set; or the predictions, learning curves and errors of a run."""
-    pictures = _plot_run(path, sample, out or path) if path.is_dir() else _plot_data(path, sample or 0, out)
+    """Draw a sample of a data set; what a surrogate is; or the predictions, learning curves and errors of a run."""
+    if path.is_dir():
+        pictures = _plot_run(path, sample, out or path)
+    elif path.suffix == ".gola":
+        pictures = _plot_surrogate(path, sample, out)
+    else:
+        pictures = _plot_data(path, sample or 0, out)
     if as_json:
         say_json({"files": [str(picture) for picture in pictures]})
         return
@@ -49,6 +56,17 @@ def _plot_data(file: Path, number: int, out: Path | None) -> list[Path]:
     return [write(figure, out or file.with_name(f"{file.stem}_sample_{index}.png"))]
 
 
+def _plot_surrogate(file: Path, sample: int | None, out: Path | None) -> list[Path]:
+    from gola.cli.surrogates import load_surrogate
+    from gola.plotting.style import write
+    from gola.plotting.surrogate import draw_surrogate
+
+    if sample is not None:
+        raise ValueError(f"{file} is a surrogate and holds no samples; plot the folder of its run to see predictions.")
+    figure = draw_surrogate(load_surrogate(file), title=file.name)
+    return [write(figure, out or file.with_name(f"{file.stem}_surrogate.png"))]
+
+
 def _plot_run(folder: Path, sample: int | None, out: Path) -> list[Path]:
     from gola.cli.surrogates import load_surrogate
     from gola.plotting.run import draw_run
@@ -60,9 +78,7 @@ def _plot_run(folder: Path, sample: int | None, out: Path) -> list[Path]:
     data, what = _shown_samples(RunConfig.load(folder))
     if sample is not None:
         sample_index(data, sample)
-    with progress_bar() as progress:
-        task = progress.add_task("Predicting", total=len(data))
-        evaluation = evaluate(surrogate, data, on_progress=lambda num_done: progress.update(task, completed=num_done))
+    evaluation = evaluate(surrogate, data)
     figures = draw_run(surrogate, data, evaluation.errors, what=what, sample=sample)
     return [write(figure, out / f"{name}.png") for name, figure in figures.items()]
 

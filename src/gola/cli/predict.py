@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gola.cli.console import progress_bar, say, say_json, warn
+from gola.cli.console import say, say_json, warn
 from gola.cli.data import sample_index
 from gola.cli.options import AsJson
 from gola.cli.surrogates import load_surrogate
+from gola.display import Display
 
 if TYPE_CHECKING:
     from gola.data.dataset import Dataset
@@ -60,15 +61,14 @@ def predict(
 
     require_writable(out, at)
     surrogate = load_surrogate(source)
-    with _one_line_per_warning(), progress_bar() as progress:
+    with _one_line_per_warning(), Display("Predicting") as display:
         inputs = Inputs.read(file, surrogate)
         rows = _rows(inputs.data, sample, out)
         places = None if at is None else read_places(at, surrogate)
-        task = progress.add_task("Predicting", total=len(rows))
         predictions = []
         for row in rows:
             predictions.append(predict_sample(surrogate, inputs, row, places))
-            progress.advance(task)
+            display.update("samples", len(predictions), len(rows))
     write_predictions(predictions, out, surrogate)
     _report(predictions, out, len(inputs.data), as_json=as_json)
 

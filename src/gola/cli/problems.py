@@ -7,9 +7,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from gola.cli.console import INTERRUPTED, errors, output, progress_bar, say, say_json
+from gola.cli.console import INTERRUPTED, errors, output, say, say_json
 from gola.cli.options import AsJson, Scheduler, Workers, completing_problems
 from gola.cli.values import assignments
+from gola.display import Display
 
 if TYPE_CHECKING:
     from gola.problems import Problem
@@ -59,9 +60,8 @@ def generate_data(
     from gola.problems.generation import generate
 
     chosen = make_problem(problem, **assignments(parameters or [], {}))
-    with progress_bar() as progress:
-        task = progress.add_task(chosen.title, total=num_samples)
-        try:
+    try:
+        with Display(f"Solving {chosen.title}") as display:
             dataset = generate(
                 chosen,
                 out,
@@ -70,12 +70,11 @@ def generate_data(
                 num_workers=num_workers,
                 scheduler=scheduler,
                 overwrite=overwrite,
-                on_progress=lambda num_done: progress.update(task, completed=num_done),
+                on_progress=lambda num_done: display.update("samples", num_done, num_samples),
             )
-        except KeyboardInterrupt:
-            progress.stop()
-            say(f"Interrupted. Finished samples are kept in {out}.parts; run the same command to continue.", to=errors)
-            raise typer.Exit(INTERRUPTED) from None
+    except KeyboardInterrupt:
+        say(f"Interrupted. Finished samples are kept in {out}.parts; run the same command to continue.", to=errors)
+        raise typer.Exit(INTERRUPTED) from None
     if as_json:
         say_json({"out": str(out), "num_samples": len(dataset), "provenance": dataset.provenance})
     else:

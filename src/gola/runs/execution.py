@@ -35,7 +35,10 @@ def execute(run: RunConfig, session: Session | None = None, folder: RunFolder | 
     session = session or Session()
     train, test_by_points = run.samples_by_points()
     surrogate = run.fit(train, session=session) if folder is None else folder.fit(run, train, session)
-    evaluations = {number: evaluate(surrogate, data.in_memory()) for number, data in test_by_points.items()}
+    session.on_stage("evaluating on test samples")
+    evaluations = {
+        number: evaluate(surrogate, data.in_memory(), progress=False) for number, data in test_by_points.items()
+    }
     for number, data in test_by_points.items():
         _require_finite(evaluations[number].errors, data)
     if folder is not None:
