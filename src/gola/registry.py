@@ -45,6 +45,10 @@ class Registry(Generic[Thing]):
         """Remove something that was added."""
         del self._added[name]
 
+    def added(self) -> dict[str, Thing]:
+        """Return what this program has added, which another process does not know of."""
+        return dict(self._added)
+
     def __getitem__(self, name: str) -> Thing:
         """Return what has this name.
 

@@ -1,16 +1,24 @@
 import json
 import multiprocessing
 import os
+import sys
 from dataclasses import replace
 
 import pytest
 import torch
 from distributed import LocalCluster
 
+import gola
+from gola.operators.closed_form.mean import Mean
 from gola.protocol import TrainingConfig
+from gola.registry import OPERATORS
 from gola.runs import ResultFolder, RunFailure, run_all
 from gola.runs import running as running_module
 from tests.runs.examples import small_run
+
+
+class RegisteredHere(Mean):
+    """An operator of a user's."""
 
 
 def executed(monkeypatch):
@@ -157,13 +165,28 @@ def test_a_dask_cluster_gives_the_same_numbers(data, tmp_path):
     assert [result.run for result in there] == runs
 
 
+@pytest.mark.parametrize("home", [__name__, "__main__"])
+def test_an_operator_that_the_program_has_registered_takes_part_in_every_process(home, data, tmp_path, monkeypatch):
+    monkeypatch.setattr(RegisteredHere, "__module__", home)  # no worker can import what lies in the main program
+    monkeypatch.setattr(sys.modules[home], "RegisteredHere", RegisteredHere, raising=False)
+    threads = torch.get_num_threads()
+    gola.register_operator("registered", RegisteredHere)
+    try:
+        results = run_all([small_run(data, "registered", seed=seed) for seed in (0, 1)], tmp_path / "a", num_workers=2)
+    finally:
+        OPERATORS.remove("registered")
+    means = run_all([small_run(data, "mean", seed=seed) for seed in (0, 1)], tmp_path / "b", num_workers=1)
+    assert [result.errors for result in results] == [result.errors for result in means]
+    assert torch.get_num_threads() == threads
+
+
 def test_a_worker_with_other_code_or_data_refuses_at_once(data):
     run = small_run(data)
     code, fingerprint = running_module.code_version(), running_module.fingerprint_of(data)
-    assert "another code version" in running_module.in_worker(run, None, "older", fingerprint).message
-    assert "other data" in running_module.in_worker(run, None, code, "another").message
+    assert "another code version" in running_module.in_worker(run, None, "older", fingerprint, {}).message
+    assert "other data" in running_module.in_worker(run, None, code, "another", {}).message
     missing = replace(run, data="nowhere.h5")
-    assert "is not a file" in running_module.in_worker(missing, None, code, fingerprint).message
+    assert "is not a file" in running_module.in_worker(missing, None, code, fingerprint, {}).message
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,17 @@
 import os
 import shutil
 import threading
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from gola.executors import completed, workers_for
 from gola.protocol import Progress, Session
+from gola.registry import OPERATORS
 from gola.runs.checks import require_runnable
 from gola.runs.config import RunConfig
 from gola.runs.execution import attempt
@@ -118,14 +120,16 @@ def _done(
             yield identity, replace(outcome, run=todo.pending[identity])
 
 
-def _job(run: RunConfig, results: ResultFolder, scheduler: str | None) -> tuple[RunConfig, Path | None, str, str]:
+def _job(
+    run: RunConfig, results: ResultFolder, scheduler: str | None
+) -> tuple[RunConfig, Path | None, str, str, dict[str, Any]]:
     """Return the arguments of :func:`in_worker`."""
     anywhere = replace(run, data=str(Path(run.data).absolute()))
     checkpoints = results.place_of(run, _CHECKPOINTS).absolute() if scheduler is None else None
-    return anywhere, checkpoints, code_version(), fingerprint_of(run.data)
+    return anywhere, checkpoints, code_version(), fingerprint_of(run.data), OPERATORS.added()
 
 
-def in_worker(run: RunConfig, checkpoints: Path | None, code: str, data: str) -> Outcome:
+def in_worker(run: RunConfig, checkpoints: Path | None, code: str, data: str, operators: Mapping[str, Any]) -> Outcome:
     """Do a run in one of several processes: on one thread, since threads that compete for cores are many times slower.
 
     Args:
@@ -133,14 +137,26 @@ def in_worker(run: RunConfig, checkpoints: Path | None, code: str, data: str) ->
         checkpoints: Folder for the state of the training; None for none.
         code: The code version that the result must come from.
         data: The fingerprint of the data that it must come from.
+        operators: What the program that asks has registered, by name.
     """
-    with _ONE_AT_A_TIME:
-        torch.set_num_threads(1)
+    with _ONE_AT_A_TIME, _one_thread():
+        for name, operator in operators.items():
+            OPERATORS.add(name, operator)
         try:
             difference = _difference(run, code, data)
         except ValueError as error:
             difference = str(error)
         return RunFailure(run=run, message=difference) if difference else _with_checkpoints(run, checkpoints)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)  # it may be the program itself that does what no worker can import
 
 
 def _with_checkpoints(
