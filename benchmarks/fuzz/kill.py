@@ -2,31 +2,29 @@
 
 Each command runs to its end once, which takes T seconds. Then it is started again and killed (signal 9) after a random
 part of T: what was there before must still be readable, and the next call must finish and leave nothing but its output.
+Commands run in copies of this process, which has imported all that they need, so that kills hit their work.
 """
 
 import argparse
+import contextlib
+import io
+import multiprocessing
 import os
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numpy as np
+import torch
 
+from gola.cli import app
 from gola.data.dataset import Dataset
 from gola.runs.folder import RunFolder
 from gola.surrogate.surrogate import Surrogate
-
-_SAVE = """
-import gola, sys
-from gola.surrogate.surrogate import Surrogate
-surrogate = Surrogate.load(sys.argv[1])
-for _ in range(50):
-    surrogate.save(sys.argv[2])
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,15 +33,15 @@ class Victim:
 
     Attributes:
         name: What the report calls it.
-        command: Arguments of the interpreter; repeated, they replace or resume what is there.
-        require_whole: Raises if what the command writes is there and cannot be read.
-        outputs: All that may lie in its folder when it has finished.
+        write: Writes the output; called again, it replaces or resumes what is there.
+        require_whole: Raises if the output cannot be read.
+        output: The file or folder that it writes, which is all that may lie beside it at the end.
     """
 
     name: str
-    command: list[str]
+    write: Callable[[], object]
     require_whole: Callable[[], object]
-    outputs: set[str]
+    output: Path
 
 
 def main() -> int:
@@ -53,6 +51,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     os.nice(10)
+    torch.set_num_threads(1)
     rng = np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory() as folder:
         victims = _victims(Path(folder))
@@ -60,7 +59,7 @@ def main() -> int:
         seconds = [_timed(victim) for victim in victims]
         for number in range(options.times):
             place = number % len(victims)
-            _kill(victims[place], seconds[place] * rng.uniform(0.2, 1.0))
+            _kill(victims[place], seconds[place] * rng.random())
             problems.append(_lost(victims[place]))
             if number // len(victims) % 5 == 4:  # finish every fifth time, and look at what is left
                 problems.append(_run(victims[place]))
@@ -80,7 +79,6 @@ def _victims(folder: Path) -> list[Victim]:
     for number in range(3):
         rows = "".join(f"{x},{x * x},{x + number},{x - number}\n" for x in range(200))
         (cases / f"case_{number}.csv").write_text("x,y,f,u\n" + rows)
-    gola = ["-m", "gola"]
     problem = [
         "generate",
         "eikonal",
@@ -92,19 +90,19 @@ def _victims(folder: Path) -> list[Victim]:
         "1",
         "--overwrite",
     ]
-    imported = places["import"] / "b.h5"
+    imported, saved = places["import"] / "b.h5", places["save"] / "a.gola"
     names = ["--inputs", "f", "--targets", "u"]
     trained = ["--operator", "mean", "--num-train", "20", "--overwrite"]
-    saved = places["save"] / "a.gola"
+    surrogate_file = RunFolder(run).surrogate_file
     return [
-        Victim(name="generate", command=[*gola, *problem, "--out", str(data)],
-               require_whole=lambda: list(Dataset.load(data)), outputs={"a.h5"}),
-        Victim(name="import", command=[*gola, "import", str(cases / "*.csv"), *names, "--out", str(imported)],
-               require_whole=lambda: list(Dataset.load(imported)), outputs={"b.h5"}),
-        Victim(name="train", command=[*gola, "train", str(data), *trained, "--out", str(run)],
-               require_whole=lambda: Surrogate.load(RunFolder(run).surrogate_file), outputs={"run"}),
-        Victim(name="save", command=["-c", _SAVE, str(run / "surrogate.gola"), str(saved)],
-               require_whole=lambda: Surrogate.load(saved), outputs={"a.gola"}),
+        Victim(name="generate", write=lambda: app([*problem, "--out", str(data)]),
+               require_whole=lambda: list(Dataset.load(data)), output=data),
+        Victim(name="import", write=lambda: app(["import", str(cases / "*.csv"), *names, "--out", str(imported)]),
+               require_whole=lambda: list(Dataset.load(imported)), output=imported),
+        Victim(name="train", write=lambda: app(["train", str(data), *trained, "--out", str(run)]),
+               require_whole=lambda: Surrogate.load(surrogate_file), output=run),
+        Victim(name="save", write=lambda: Surrogate.load(surrogate_file).save(saved),
+               require_whole=lambda: Surrogate.load(saved), output=saved),
     ]  # fmt: skip
 
 
@@ -117,26 +115,34 @@ def _timed(victim: Victim) -> float:
 
 
 def _run(victim: Victim) -> str:
-    """Run a command to its end; return what is wrong then, or nothing."""
-    done = subprocess.run([sys.executable, *victim.command], capture_output=True, text=True, check=False)
-    if done.returncode:
-        return f"{victim.name} failed: {done.stderr.strip()[-500:]}"
-    folder = Path(victim.command[-1]).parent
-    inside = {path.name for path in (folder / "run").iterdir()} if (folder / "run").is_dir() else set()
-    left = {path.name for path in folder.iterdir()} - victim.outputs
-    left |= inside - {"run.json", "surrogate.gola", "evaluation.json"}
+    """Write an output to the end; return what is wrong then, or nothing."""
+    process = _started(victim)
+    process.join()
+    if process.exitcode:
+        return f"{victim.name} failed with exit code {process.exitcode}"
+    left = {path.name for path in victim.output.parent.iterdir()} - {victim.output.name}
+    if victim.output.is_dir():
+        left |= {path.name for path in victim.output.iterdir()} - {"run.json", "surrogate.gola", "evaluation.json"}
     return f"{victim.name} left {', '.join(sorted(left))}" if left else _lost(victim)
 
 
 def _kill(victim: Victim, seconds: float) -> None:
-    process = subprocess.Popen(
-        [sys.executable, *victim.command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    process = _started(victim)
+    process.join(seconds)
+    process.kill()
+    process.join()
+
+
+def _started(victim: Victim) -> BaseProcess:
+    process = multiprocessing.get_context("fork").Process(target=_write, args=(victim,))
+    process.start()
+    return process
+
+
+def _write(victim: Victim) -> None:
+    silence = io.StringIO()
+    with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
+        victim.write()
 
 
 def _lost(victim: Victim) -> str:
