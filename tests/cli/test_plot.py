@@ -73,3 +73,14 @@ def test_a_mistake_becomes_one_line_and_exit_code_2(tmp_path):
     assert result.returncode == 2
     assert "not a file" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_surrogate_is_drawn_beside_its_file(tmp_path):
+    folder = fitted_run(tmp_path, num_train=4)
+    result = run("plot", folder / "surrogate.gola")
+    assert result.exit_code == 0, result.output
+    assert pictures(folder) == ["surrogate.png"]
+
+
+def test_a_surrogate_has_no_samples_to_choose_from(tmp_path):
+    assert "holds no samples" in failure("plot", tmp_path / "x.gola", "--sample", 1)

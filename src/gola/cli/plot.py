@@ -64,7 +64,7 @@ def _plot_surrogate(file: Path, sample: int | None, out: Path | None) -> list[Pa
     if sample is not None:
         raise ValueError(f"{file} is a surrogate and holds no samples; plot the folder of its run to see predictions.")
     figure = draw_surrogate(load_surrogate(file), title=file.name)
-    return [write(figure, out or file.with_name(f"{file.stem}_surrogate.png"))]
+    return [write(figure, out or file.with_suffix(".png"))]
 
 
 def _plot_run(folder: Path, sample: int | None, out: Path) -> list[Path]:
