@@ -43,7 +43,7 @@ def compare(
     Every result is kept as soon as its run ends: after Ctrl-C the same command continues where it stopped, and a call
     with more seeds or operators does only the new runs.
     """
-    from gola.runs import RunConfig, summarise, verdict  # PyTorch is slow to import
+    from gola.runs import RunConfig, summarise, verdict, worth_showing  # PyTorch is slow to import
 
     runs = [
         RunConfig(
@@ -69,6 +69,8 @@ def compare(
             }
         )
         return
+    if any(worth_showing(summary.channels) for summary in summaries):
+        output.print(_channel_table(summaries))
     output.print(_table(summaries))
     say(_explanation(runs[0], outcomes, num_seeds))
     say(verdict(summaries))
@@ -81,9 +83,23 @@ def _table(summaries: "list[Summary]") -> Table:
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("operator", overflow="fold")
     for heading in ("test error", "seeds", *estimates, "fit", "predict", "parameters"):
-        table.add_column(heading, justify="right", overflow="fold")
+        table.add_column("\n".join(heading.split()), justify="right", no_wrap=True)
     for summary in summaries:
         table.add_row(*(Text(cell) for cell in _row(summary, estimates)))
+    return table
+
+
+def _channel_table(summaries: "list[Summary]") -> Table:
+    """Return the test errors of each channel."""
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
+    for heading in ("operator", "channel"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("test\nerror", "relative to\nvariation"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for summary in summaries:
+        for one in summary.channels:
+            variation = "–" if one.variation is None else f"{one.variation:.4f}"
+            table.add_row(Text(summary.operator), Text(one.name), f"{one.error:.4f}", variation)
     return table
 
 

@@ -108,9 +108,9 @@ def _summary(inspection: "Inspection", file: Path) -> Table:
         "also stored": ", ".join(what for what, there in known.items() if there) or "–",
         **{key: str(value) for key, value in inspection.provenance.items() if key != "files"},
     }
-    table = Table(title=str(file), show_header=False)
+    table = Table(title=Text(str(file)), show_header=False)
     for name, value in rows.items():
-        table.add_row(name, Text(value))
+        table.add_row(Text(name), Text(value))
     return table
 
 

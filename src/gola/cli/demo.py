@@ -1,6 +1,7 @@
 """``gola demo``: from nothing to two surrogates and a page that compares them."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -119,16 +120,30 @@ def _fitted(run: "RunConfig", path: Path) -> "Entry":
 
 
 def _print_result(entries: "list[Entry]", out: Path) -> None:
-    from gola.report.demo_result import HEADING, beside_the_paper, headline, reason, result_rows
+    from gola.report.demo_result import (
+        CHANNEL_HEADING,
+        HEADING,
+        beside_the_paper,
+        channel_rows,
+        headline,
+        reason,
+        result_rows,
+    )
 
+    if rows := channel_rows(entries):
+        output.print(_table(CHANNEL_HEADING, rows, "Mean test error by channel"))
     title = f"Relative L2 error on {len(entries[0].result.errors)} test samples"
-    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 0, 0, 1), pad_edge=False)
-    for number, name in enumerate(HEADING):
-        table.add_column(Text(name), justify="right" if number else "left", no_wrap=True)
-    for row in result_rows(entries):
-        table.add_row(*map(Text, row))
-    output.print(table)
+    output.print(_table(HEADING, result_rows(entries), title))
     for text in (headline(entries), reason(entries), beside_the_paper(entries)):
         output.print(text, markup=False)
     folders = " and ".join(str(out / entry.name) for entry in entries)
     say(f"Report: {out / 'report.html'}. Surrogates: in {folders}.")
+
+
+def _table(heading: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 0, 0, 1), pad_edge=False)
+    for number, name in enumerate(heading):
+        table.add_column(Text(name), justify="right" if number else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table

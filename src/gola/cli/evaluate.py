@@ -1,14 +1,16 @@
 """``gola evaluate``: the errors of a surrogate, at any number of points."""
 
+import statistics
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
-from gola.cli.console import output, say_json, warn
+from gola.cli.console import output, say, say_json, warn
 from gola.cli.evaluating import evaluated
 from gola.cli.options import AsJson
 from gola.cli.surrogates import load_surrogate
@@ -60,9 +62,11 @@ def evaluate(
     if config and data is None:
         RunFolder(source).keep_evaluation(record)
     if as_json:
-        say_json(record)
+        say_json({"targets": [channel.name for channel in surrogate.targets], **record})
         return
-    output.print(_error_table(record["evaluations"], surrogate))
+    table = _error_table(record["evaluations"], surrogate)
+    output.print(table)
+    say(_explanation(record["evaluations"], table))
     if metrics is not None:
         output.print(_metric_table(record["evaluations"], surrogate))
 
@@ -110,29 +114,49 @@ def _is_of_the_same_origin(surrogate: "Surrogate", data: "Dataset") -> bool:
 
 
 def _error_table(rows: list[dict[str, Any]], surrogate: "Surrogate") -> Table:
+    """Return a row for each channel, and then one for all of them together, at each number of points."""
+    from gola.runs import channel_errors, worth_showing
+
+    names = [channel.name for channel in surrogate.targets]
+    found = [channel_errors(names, row["channels"], row["variation"]) for row in rows]
+    shown = any(map(worth_showing, found))
+    varies = any(one.hides_variation for channels in found for one in channels)
     title = f"Relative L2 error of {surrogate.operator.name} on {rows[0]['num_samples']} samples"
-    table = Table(title=title, title_justify="left")
-    for heading in ("points", "mean ± std", "median", "max", "ms per prediction"):
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    if shown:
+        table.add_column("channel", overflow="fold")
+    for heading in ("points", "mean ± std", "median", "max", *["variation"] * varies):
         table.add_column(heading, justify="right", no_wrap=True)
-    several = len(surrogate.targets) > 1
-    for channel in surrogate.targets if several else ():
-        table.add_column(Text(channel.name), justify="right", no_wrap=True)
-    for row in rows:
-        numbers = [f"{row['mean']:.4f} ± {row['std']:.4f}", f"{row['median']:.4f}", f"{row['max']:.4f}"]
-        channels = [f"{error:.4f}" for error in row["channels"]] if several else []
-        table.add_row(str(row["num_points"] or "all"), *numbers, f"{1000 * row['seconds']:.1f}", *channels)
+    for row, channels in zip(rows, found, strict=True):
+        points = str(row["num_points"] or "all")
+        for number, channel in enumerate(channels if shown else ()):
+            numbers = _spread([errors[number] for errors in row["channel_errors"]])
+            table.add_row(Text(channel.name), points, *numbers, *[f"{channel.variation:.4f}"] * varies)
+        table.add_row(*["overall"] * shown, points, *_spread(row["errors"]))
     return table
 
 
+def _explanation(rows: list[dict[str, Any]], table: Table) -> str:
+    times = ", ".join(f"{1000 * row['seconds']:.1f} ms at {row['num_points'] or 'all'} points" for row in rows)
+    variation = " Variation: mean error relative to how the target varies over the points, without its mean."
+    return f"Median time of a prediction: {times}." + (variation if table.columns[-1].header == "variation" else "")
+
+
+def _spread(errors: list[float]) -> tuple[str, str, str]:
+    """Return mean and standard deviation, median, and maximum."""
+    mean, deviation = statistics.fmean(errors), statistics.pstdev(errors)
+    return f"{mean:.4f} ± {deviation:.4f}", f"{statistics.median(errors):.4f}", f"{max(errors):.4f}"
+
+
 def _metric_table(rows: list[dict[str, Any]], surrogate: "Surrogate") -> Table:
-    """Return a row for each metric and number of points, and a column for each channel in its own unit."""
-    table = Table(title="Mean over samples", title_justify="left")
-    table.add_column("metric", no_wrap=True)
-    table.add_column("points", justify="right", no_wrap=True)
-    for channel in surrogate.targets:
-        table.add_column(Text(str(channel)), justify="right", no_wrap=True)
+    """Return a row for each metric, number of points and channel, in the unit of the channel."""
+    table = Table(title="Mean over samples", title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("metric", overflow="fold")
+    table.add_column("channel", overflow="fold")
+    for heading in ("points", "value"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for name in rows[0]["metrics"]:
         for row in rows:
-            values = row["metrics"][name]["channels"]
-            table.add_row(name, str(row["num_points"] or "all"), *(f"{value:.4g}" for value in values))
+            for channel, value in zip(surrogate.targets, row["metrics"][name]["channels"], strict=True):
+                table.add_row(Text(name), Text(str(channel)), str(row["num_points"] or "all"), f"{value:.4g}")
     return table

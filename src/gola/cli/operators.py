@@ -53,7 +53,7 @@ def describe_operator(
     output.print(Text(f"{operator}: {made.title}", style="bold"))
     settings = Table.grid(padding=(0, 2))
     for name, value in config.to_dict().items():
-        settings.add_row(f"  {name}", Text(_shown(value)))
+        settings.add_row(Text(f"  {name}"), Text(_shown(value)))
     output.print(settings)
     say(f"Change settings with `gola train --operator {operator} --set NAME=VALUE`.")
     if made.num_parameters:
@@ -100,8 +100,8 @@ def _layers(operator: "Operator") -> Table:
         layers[layer][parameter] = count
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("layer", overflow="fold")
-    table.add_column("parameters")
-    table.add_column("count", justify="right")
+    table.add_column("parameters", overflow="fold")
+    table.add_column("count", justify="right", no_wrap=True)
     for layer, parameters in layers.items():
         table.add_row(Text(layer), Text(" + ".join(parameters)), f"{sum(parameters.values()):,}")
     table.add_section()

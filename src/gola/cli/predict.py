@@ -98,11 +98,23 @@ def _report(predictions: "Sequence[Predicted]", out: Path, num_samples: int, *, 
     errors = [predicted.error for predicted in predictions]
     if as_json:
         samples = [predicted.index for predicted in predictions]
-        say_json({"out": str(out), "samples": samples, "seconds": seconds, "errors": errors})
+        channels = [[one.to_dict() for one in predicted.channels] for predicted in predictions]
+        say_json({"out": str(out), "samples": samples, "seconds": seconds, "errors": errors, "channels": channels})
         return
     alone = len(predictions) == 1
     which = f"sample {predictions[0].index}" if alone else f"{len(predictions)} samples"
     took = f"{1000 * seconds:.1f} ms{'' if alone else ' each'}"
-    known = [error for error in errors if error is not None]
-    measured = f", relative L2 error {statistics.fmean(known):.4f}" if known else ""
-    say(f"{out}: {which} of {num_samples}, {took}{measured}")
+    say(f"{out}: {which} of {num_samples}, {took}{_measured(predictions)}")
+
+
+def _measured(predictions: "Sequence[Predicted]") -> str:
+    """Say the errors of each channel and then of all, where the truth is known."""
+    from gola.runs import mean_channel_errors, worth_showing
+
+    known = [predicted.error for predicted in predictions if predicted.error is not None]
+    if not known:
+        return ""
+    channels = mean_channel_errors([predicted.channels for predicted in predictions])
+    parts = [f"{one.name} {one}" for one in channels] if worth_showing(channels) else []
+    overall = f"{'overall ' * bool(parts)}{statistics.fmean(known):.4f}"
+    return f", relative L2 error {', '.join([*parts, overall])}"

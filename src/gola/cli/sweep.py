@@ -97,8 +97,8 @@ def _table(grid: "Sweep", candidates: "list[Candidate]") -> Table:
     table = Table(box=SIMPLE)
     names = [*grid.settings, *grid.training]
     for name in names:
-        table.add_column(name, justify="right")
-    table.add_column("cross-validation error", justify="right", no_wrap=True)
+        table.add_column(Text(name), justify="right", overflow="fold")
+    table.add_column("cross-validation\nerror", justify="right", no_wrap=True)
     table.add_column("fit", justify="right", no_wrap=True)
     for candidate in candidates:
         values = {**candidate.settings, **candidate.training}

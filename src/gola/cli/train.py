@@ -162,6 +162,11 @@ def _checked_samples(config: "RunConfig") -> "Dataset":
     from gola.protocol import TrainingConfig
 
     samples, test = config.samples()
+    if not samples.targets:
+        raise ValueError(
+            f"{config.data} has no target channels, only {', '.join(map(str, samples.inputs))}: there is nothing to fit"
+            " to. Import it again with --targets."
+        )
     if test is None and config.num_test is not None:
         raise ValueError(
             f"All {len(samples)} samples are for training, and --num-test asks for {config.num_test} more."

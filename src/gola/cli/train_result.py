@@ -1,5 +1,6 @@
 """Print the result of ``gola train``."""
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -36,6 +37,7 @@ def say_result(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "Run
         "seconds": fit_seconds(surrogate),
         "scores": surrogate.scores,
         "choice": surrogate.provenance.get("choice"),
+        "targets": [channel.name for channel in surrogate.targets],
         "test": test,
         "surrogate": str(folder.surrogate_file),
     }
@@ -43,10 +45,11 @@ def say_result(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "Run
         say_json(facts)
         return
     output.print(_table(facts, num_epochs=len(surrogate.provenance.get("history", ()))))
+    path = shlex.quote(str(folder.path))
     say("Next:")
-    say(f"  gola evaluate {folder.path}")
-    say(f"  gola plot {folder.path}")
-    say(f"  gola predict {folder.path} INPUT --out prediction.vtu")
+    say(f"  gola evaluate {path}")
+    say(f"  gola plot {path}")
+    say(f"  gola predict {path} INPUT --out prediction.vtu")
 
 
 def _table(facts: dict[str, Any], *, num_epochs: int) -> Table:
@@ -56,13 +59,23 @@ def _table(facts: dict[str, Any], *, num_epochs: int) -> Table:
         rows["choice"] = " + ".join(f"{weight:.2f} {name}" for name, weight in parts)
         rows["why"] = choice["why"]
     if test := facts["test"]:
+        rows |= _channel_rows(facts["targets"], test)
         rows["test error"] = f"{test['mean']:.4f} ± {test['std']:.4f} (mean ± std of {test['num_samples']} samples)"
     rows["time to fit"] = f"{facts['seconds']:.1f} s" + (f", {num_epochs} epochs" if num_epochs else "")
     rows["parameters"] = f"{facts['num_parameters']:,}"
     rows["surrogate"] = facts["surrogate"]
-    table = Table(title=f"{facts['operator']} (relative L2 errors)", show_header=False, title_justify="left")
-    table.add_column(no_wrap=True)
+    title = Text(f"{facts['operator']} (relative L2 errors)")
+    table = Table(title=title, show_header=False, title_justify="left")
+    table.add_column(overflow="fold", max_width=32)
     table.add_column(overflow="fold")
     for name, value in rows.items():
-        table.add_row(name, Text(value))
+        table.add_row(Text(name), Text(value))
     return table
+
+
+def _channel_rows(targets: list[str], test: dict[str, Any]) -> dict[str, str]:
+    """Return the test error of each channel, where it says more than the overall error."""
+    from gola.runs import channel_errors, worth_showing
+
+    found = channel_errors(targets, test["channels"], test.get("variation"))
+    return {f"test error of {one.name}": str(one) for one in found} if worth_showing(found) else {}

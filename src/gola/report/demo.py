@@ -14,7 +14,16 @@ from gola.plotting.run import representative_samples
 from gola.plotting.style import as_png
 from gola.problems import Problem
 from gola.protocol import Epoch
-from gola.report.demo_result import HEADING, Entry, beside_the_paper, headline, reason, result_rows
+from gola.report.demo_result import (
+    CHANNEL_HEADING,
+    HEADING,
+    Entry,
+    beside_the_paper,
+    channel_rows,
+    headline,
+    reason,
+    result_rows,
+)
 from gola.report.page import Code, Facts, Picture, Report, Section, Table, Text, versions
 from gola.runs import RunConfig
 
@@ -61,7 +70,9 @@ def demo_report(entries: Sequence[Entry], problem: Problem, data: Dataset, *, co
         lead=headline(entries),
         sections=[
             Section("The problem", [Text(_description(problem, run))]),
-            Section("The result", [table, Text(reason(entries)), Text(beside_the_paper(entries))]),
+            Section(
+                "The result", [*_channel_tables(entries), table, Text(reason(entries)), Text(beside_the_paper(entries))]
+            ),
             Section("Predictions", [_fields(entries, test)]),
             Section("Distribution of the errors", [_errors(entries)]),
             Section("Training of gola", [_curves(entries)]),
@@ -69,6 +80,15 @@ def demo_report(entries: Sequence[Entry], problem: Problem, data: Dataset, *, co
             Section("Next: your own data", [Text(_FILES), Code(OWN_DATA), Text(_COMMANDS)]),
         ],
     )
+
+
+def _channel_tables(entries: Sequence[Entry]) -> list[Table]:
+    rows = channel_rows(entries)
+    caption = (
+        "Mean error of each target channel on the test samples: relative to its size, and relative to how it varies"
+        " over the points."
+    )
+    return [Table(heading=CHANNEL_HEADING, rows=rows, caption=caption)] if rows else []
 
 
 def _description(problem: Problem, run: RunConfig) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gola.runs import RunResult, error_text, summarise, verdict
+from gola.runs import RunResult, error_text, summarise, verdict, worth_showing
 from gola.surrogate.surrogate import Surrogate
 
 PUBLISHED = {"gola": 0.1554, "fno": 0.1678}
@@ -13,6 +13,7 @@ PUBLISHED = {"gola": 0.1554, "fno": 0.1678}
 of an FNO on the full grid."""
 _PUBLISHED_SIZES = (30, 1000)
 
+CHANNEL_HEADING = ("operator", "channel", "test error", "relative to variation")
 HEADING = ("operator", "test error", "paper", "fit [s]", "predict [ms]", "parameters")
 
 
@@ -50,6 +51,17 @@ def result_rows(entries: Sequence[Entry]) -> list[list[str]]:
         for entry in entries
     ]
     return [*rows, ["FNO, full grid", "–", f"{PUBLISHED['fno']:.4f}", "–", "–", "–"]]
+
+
+def channel_rows(entries: Sequence[Entry]) -> list[list[str]]:
+    """Return the errors by channel below :data:`CHANNEL_HEADING`; none where they are those of :func:`result_rows`."""
+    if not any(worth_showing(entry.result.channels) for entry in entries):
+        return []
+    return [
+        [entry.name, one.name, f"{one.error:.4f}", "–" if one.variation is None else f"{one.variation:.4f}"]
+        for entry in entries
+        for one in entry.result.channels
+    ]
 
 
 def headline(entries: Sequence[Entry]) -> str:

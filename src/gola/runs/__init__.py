@@ -1,5 +1,6 @@
 """Runs: a fit with its evaluation, described by settings alone, so that it can be repeated and found again."""
 
+from gola.runs.channels import ChannelError, channel_errors, mean_channel_errors, worth_showing
 from gola.runs.comparison import ESTIMATES, Summary, error_text, summarise
 from gola.runs.config import RunConfig
 from gola.runs.execution import execute
@@ -14,6 +15,7 @@ from gola.runs.verdict import verdict
 __all__ = [
     "ESTIMATES",
     "Candidate",
+    "ChannelError",
     "Outcome",
     "Plan",
     "ResultFolder",
@@ -24,12 +26,15 @@ __all__ = [
     "Summary",
     "Sweep",
     "advice",
+    "channel_errors",
     "code_version",
     "error_text",
     "execute",
     "fingerprint_of",
+    "mean_channel_errors",
     "plan",
     "run_all",
     "summarise",
     "verdict",
+    "worth_showing",
 ]

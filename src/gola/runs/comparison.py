@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gola.runs.channels import ChannelError, mean_channel_errors
 from gola.runs.result import Outcome, RunResult
 
 ESTIMATES = {"cv_error": "cv error", "validation_error": "validation error"}
@@ -20,6 +21,7 @@ class Summary:
     Attributes:
         operator: Its name, and preset where one was chosen.
         errors: Mean test error of each seed.
+        channels: Mean test errors of each target channel over the seeds.
         estimates: Test errors that the fits estimated from the training samples alone; empty where they did not.
         estimate_kind: What those are, one of :data:`ESTIMATES`.
         fit_seconds: Median time to fit.
@@ -30,6 +32,7 @@ class Summary:
 
     operator: str
     errors: Mapping[int, float]
+    channels: tuple[ChannelError, ...] = ()
     estimates: tuple[float, ...] = ()
     estimate_kind: str = ""
     fit_seconds: float = 0.0
@@ -59,6 +62,7 @@ class Summary:
             "error": self.mean if self.errors else None,
             "spread": self.spread,
             "errors": {str(seed): error for seed, error in self.errors.items()},
+            "channels": [channel.to_dict() for channel in self.channels],
             "estimate": self.estimate,
             "estimate_kind": self.estimate_kind or None,
             "fit_seconds": self.fit_seconds,
@@ -115,6 +119,7 @@ def _summary(operator: str, outcomes: Sequence[Outcome]) -> Summary:
     return Summary(
         operator=operator,
         errors={result.run.seed: result.error for result in results},
+        channels=mean_channel_errors([result.channels for result in results]),
         estimates=() if score is None else tuple(result.scores[score] for result in results),
         estimate_kind="" if score is None else ESTIMATES[score],
         fit_seconds=statistics.median(result.fit_seconds for result in results),

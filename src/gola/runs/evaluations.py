@@ -56,7 +56,12 @@ def as_record(evaluations: Mapping[int | None, Evaluation], *, data: str | Path,
         seed: Random seed of which points.
     """
     rows = [
-        {"num_points": size, **evaluation.to_dict(), "errors": evaluation.errors.tolist()}
+        {
+            "num_points": size,
+            **evaluation.to_dict(),
+            "errors": evaluation.errors.tolist(),
+            "channel_errors": evaluation.channel_errors.tolist(),
+        }
         for size, evaluation in evaluations.items()
     ]
     return {"data": str(data), "seed": seed, "evaluations": rows}

@@ -3,6 +3,7 @@
 import time
 import traceback
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from jaxtyping import Float
 
 from gola.data.dataset import Dataset
 from gola.protocol import Session
+from gola.runs.channels import channel_errors
 from gola.runs.config import RunConfig
 from gola.runs.evaluations import as_record
 from gola.runs.fingerprints import code_version, fingerprint_of
@@ -44,10 +46,13 @@ def execute(run: RunConfig, session: Session | None = None, folder: RunFolder | 
     if folder is not None:
         folder.keep_evaluation(as_record(evaluations, data=run.data, seed=run.seed + 1))
     errors = {number: tuple(evaluation.errors.tolist()) for number, evaluation in evaluations.items()}
+    test: dict[str, Any] = evaluations[run.num_points].to_dict()
+    names = [channel.name for channel in surrogate.targets]
     return RunResult(
         run=run,
         data=fingerprint_of(run.data),
         errors=errors[run.num_points],
+        channels=channel_errors(names, test["channels"], test["variation"]),
         errors_by_points={number: errors[number] for number in run.test_points},
         scores=surrogate.scores,
         operator=surrogate.operator.config.to_dict(),

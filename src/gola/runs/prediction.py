@@ -13,8 +13,9 @@ from jaxtyping import Float
 from gola.data.dataset import Dataset
 from gola.data.formats import export_sample, import_inputs, named_columns, read_points
 from gola.data.sample import Channel, Sample
-from gola.metrics import relative_l2_errors
+from gola.metrics import relative_l2, relative_l2_errors, variation_error
 from gola.registry import WRITERS
+from gola.runs.channels import ChannelError, channel_errors
 from gola.surrogate.surrogate import Surrogate
 
 _DATA_SETS = (".h5", ".hdf5")
@@ -71,6 +72,7 @@ class Predicted:
         values: The prediction at these points.
         seconds: Time of the prediction.
         error: Relative L2 error; None where the truth is unknown.
+        channels: Errors of each target channel; empty where the truth is unknown.
     """
 
     index: int
@@ -78,6 +80,7 @@ class Predicted:
     values: Float[np.ndarray, "point channel"]
     seconds: float
     error: float | None
+    channels: tuple[ChannelError, ...] = ()
 
 
 def require_writable(out: Path, at: Path | None) -> None:
@@ -120,6 +123,7 @@ def predict_sample(surrogate: Surrogate, inputs: Inputs, index: int, places: Sam
         values=values,
         seconds=seconds,
         error=_error(surrogate, values, sample.targets) if known else None,
+        channels=_channel_errors(surrogate, values, sample.targets) if known else (),
     )
 
 
@@ -153,6 +157,14 @@ def _error(
 ) -> float:
     scale = surrogate.scaling.target_scales
     return float(relative_l2_errors(torch.from_numpy(values), torch.from_numpy(targets), [len(values)], scale))
+
+
+def _channel_errors(
+    surrogate: Surrogate, values: Float[np.ndarray, "point channel"], targets: Float[np.ndarray, "point channel"]
+) -> tuple[ChannelError, ...]:
+    found, truth = (torch.from_numpy(array).T[..., None] for array in (values, targets))
+    names = [channel.name for channel in surrogate.targets]
+    return channel_errors(names, relative_l2(found, truth).tolist(), variation_error(found, truth).tolist())
 
 
 def _as_dataset(predictions: Sequence[Predicted], surrogate: Surrogate) -> Dataset:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gola.runs.channels import ChannelError
 from gola.runs.config import RunConfig
 
 
@@ -15,7 +16,8 @@ class RunResult:
         run: Its settings.
         data: Fingerprint of the data set.
         errors: Relative L2 error of each test sample.
-        errors_by_points: The same at each further number of points.
+        channels: Mean errors of each target channel; empty in results of earlier versions.
+        errors_by_points: Those of ``errors`` at each further number of points.
         scores: Errors known from fitting: ``training_error``, ``validation_error``, ``cv_error``
             (on held-out training samples).
         operator: All settings of the operator, with those that the data decided.
@@ -33,6 +35,7 @@ class RunResult:
     run: RunConfig
     data: str
     errors: tuple[float, ...]
+    channels: tuple[ChannelError, ...] = ()
     errors_by_points: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     operator: Mapping[str, Any] = field(default_factory=dict)
@@ -68,6 +71,7 @@ class RunResult:
             "run": self.run.to_dict(),
             "error": self.error,
             "errors": list(self.errors),
+            "channels": [channel.to_dict() for channel in self.channels],
             "errors_by_points": {str(number): list(errors) for number, errors in self.errors_by_points.items()},
         }
 
@@ -75,11 +79,12 @@ class RunResult:
     def from_dict(cls, values: Mapping[str, Any]) -> "RunResult":
         """Undo ``to_dict``."""
         by_points = {int(number): tuple(errors) for number, errors in values["errors_by_points"].items()}
-        derived = {"error", "run", "errors", "errors_by_points"}
+        derived = {"error", "run", "errors", "channels", "errors_by_points"}
         return cls(
             **{name: value for name, value in values.items() if name not in derived},
             run=RunConfig.from_dict(values["run"]),
             errors=tuple(values["errors"]),
+            channels=tuple(ChannelError(**channel) for channel in values.get("channels", ())),
             errors_by_points=by_points,
         )
 
