@@ -114,6 +114,7 @@ def test_a_file_gives_the_same_as_memory(tmp_path):
         ),
         ({"points": POINTS * [1.0, 500.0]}, "along y and"),
         ({"targets": changed(TARGETS, lambda a: a[1].fill(0.0))}, "All targets are zero in sample 1"),
+        ({"targets": INPUTS[..., :1]}, "target channel 'T' equals input channel 'k' in every sample"),
         ({"targets": 101325.0 + 0.05 * TARGETS}, "target channel 'T' varies by 0.0493 around 1.01e+05"),
         (
             {"inputs": changed(INPUTS, lambda a: a[2, :, 0].__imul__(1e4))},

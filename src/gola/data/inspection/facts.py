@@ -30,6 +30,7 @@ class SampleFacts:
         num_bad_points: Number of points with a NaN or infinite coordinate.
         question: Hash of points and inputs.
         answer: Hash of the targets.
+        columns: Hash of each channel.
     """
 
     num_points: int
@@ -44,6 +45,7 @@ class SampleFacts:
     num_bad_points: int
     question: bytes
     answer: bytes
+    columns: tuple[bytes, ...]
 
 
 def gather_facts(samples: Iterable[Sample]) -> list[SampleFacts]:
@@ -78,6 +80,7 @@ def _facts(sample: Sample, num_coincident: int, points_digest: bytes) -> SampleF
         num_bad_points=int((~finite_points).sum()),
         question=points_digest + _digest(sample.inputs),
         answer=_digest(sample.targets),
+        columns=tuple(_digest(column) for column in values),
     )
 
 

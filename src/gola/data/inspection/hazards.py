@@ -95,6 +95,21 @@ def zero_targets(facts: Sequence[SampleFacts], is_target: Sequence[bool]) -> Ite
         yield f"All targets are zero in {_samples(zero)}: a relative error is undefined there; leave them out."
 
 
+def targets_that_are_inputs(
+    facts: Sequence[SampleFacts], labels: Sequence[str], is_target: Sequence[bool]
+) -> Iterator[str]:
+    """Tell of targets that equal an input in every sample, where there is nothing to learn."""
+    inputs = [column for column, target in enumerate(is_target) if not target]
+    for column, target in enumerate(is_target):
+        same = (
+            [labels[other] for other in inputs if all(one.columns[other] == one.columns[column] for one in facts)]
+            if target
+            else []
+        )
+        if same:
+            yield f"{labels[column]} equals {same[0]} in every sample; leave one of them out, or check their names."
+
+
 def large_offset(labels: Sequence[str], means: Sequence[float], stds: Sequence[float]) -> Iterator[str]:
     """Tell of channels that vary little around a large value."""
     for label, mean, std in zip(labels, means, stds, strict=True):

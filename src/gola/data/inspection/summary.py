@@ -147,6 +147,7 @@ def _warnings(facts: Sequence[SampleFacts], channels: Sequence[ChannelSummary]) 
     yield from hazards.few_points(facts, _NEIGHBOURS)
     yield from hazards.stretched_box(facts)
     yield from hazards.zero_targets(facts, targets)
+    yield from hazards.targets_that_are_inputs(facts, labels, targets)
     yield from hazards.large_offset(
         labels, [summary.mean for summary in channels], [summary.std for summary in channels]
     )

@@ -26,7 +26,7 @@ def header_checksum(file: h5py.File) -> str:
     It covers format, version, names and units of channels, types and shapes of arrays, the provenance, and every array
     of whole numbers that says where samples lie.
     """
-    about = {name: str(file.attrs.get(name)) for name in ("format", "version", "writer")}
+    about = {name: texts(file, name) for name in ("format", "version", "writer")}
     shapes = {name: (file[name].dtype.str, file[name].shape) for name in layout.ARRAYS if name in file}
     channels = [texts(file[name], what) for name in (layout.INPUTS, layout.TARGETS) if name in file for what in _NAMING]
     provenance = file[layout.PROVENANCE].asstr()[()] if layout.PROVENANCE in file else None
@@ -37,9 +37,10 @@ def header_checksum(file: h5py.File) -> str:
     return digest.hexdigest()
 
 
-def texts(array: h5py.Dataset, name: str) -> list[str]:
-    """Return the texts of an attribute, one per channel; empty where there is none."""
-    return [str(text) for text in np.atleast_1d(array.attrs.get(name, []))]
+def texts(owner: h5py.HLObject, name: str) -> list[str]:
+    """Return the texts of an attribute; empty where there is none."""
+    found = np.atleast_1d(owner.attrs.get(name, []))
+    return [text.decode() if isinstance(text, bytes) else str(text) for text in found.tolist()]
 
 
 _NAMING = ("names", "units")

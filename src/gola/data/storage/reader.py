@@ -181,7 +181,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _require_format(file: h5py.File, path: Path) -> None:
-    if file.attrs.get("format") != layout.FORMAT:
+    if texts(file, "format") != [layout.FORMAT]:
         raise ValueError(
             f"{path} is an HDF5 file, but not a gola data set (its attribute `format` is not {layout.FORMAT!r}); "
             "see docs/data-format.md for how to write one."
@@ -197,10 +197,10 @@ def _require_format(file: h5py.File, path: Path) -> None:
 
 def _require_checksum(file: h5py.File, path: Path) -> None:
     """Check what the file says about itself, before any of it is used."""
-    stored = file.attrs.get(layout.CHECKSUM)
-    if stored is None and file.attrs["version"] == 1:
+    stored = texts(file, layout.CHECKSUM)
+    if not stored and file.attrs["version"] == 1:
         return  # written by hand, or before there were checksums
-    if stored != header_checksum(file):
+    if stored != [header_checksum(file)]:
         raise ValueError(f"{path} is damaged: the checksum of its header does not fit; copy or generate it again.")
 
 

@@ -133,21 +133,26 @@ class _Writer:
         self._file.create_dataset(name, data=np.asarray(numbers, dtype="<i8"), fletcher32=True)
 
     def _describe(self, header: Header) -> None:
-        self._file.attrs["format"] = layout.FORMAT
+        _store_texts(self._file, "format", layout.FORMAT)
         self._file.attrs["version"] = layout.VERSION
-        self._file.attrs["writer"] = layout.writer_name()
+        _store_texts(self._file, "writer", layout.writer_name())
         _name_channels(self._file[layout.INPUTS], header.inputs)
         if header.targets:
             _name_channels(self._file[layout.TARGETS], header.targets)
         # A dataset, not an attribute: an attribute cannot exceed 64 KiB.
-        self._file[layout.PROVENANCE] = json.dumps(header.provenance)
-        self._file.attrs[layout.CHECKSUM] = header_checksum(self._file)
+        self._file[layout.PROVENANCE] = np.bytes_(json.dumps(header.provenance).encode("ascii"))
+        _store_texts(self._file, layout.CHECKSUM, header_checksum(self._file))
 
 
 def _name_channels(array: h5py.Dataset, channels: Sequence[Channel]) -> None:
-    text = h5py.string_dtype("utf-8")
-    array.attrs.create("names", [channel.name for channel in channels], dtype=text)
-    array.attrs.create("units", [channel.unit for channel in channels], dtype=text)
+    _store_texts(array, "names", [channel.name for channel in channels])
+    _store_texts(array, "units", [channel.unit for channel in channels])
+
+
+def _store_texts(owner: h5py.HLObject, name: str, texts: str | Sequence[str]) -> None:
+    """Write an attribute of texts of fixed length: HDF5 keeps other texts in a heap that has no checksum."""
+    encoded = np.array(texts.encode() if isinstance(texts, str) else [text.encode() for text in texts], dtype=np.bytes_)
+    owner.attrs.create(name, encoded, dtype=h5py.string_dtype("utf-8", max(1, encoded.dtype.itemsize)))
 
 
 def _geometry_digest(sample: Sample) -> bytes:
