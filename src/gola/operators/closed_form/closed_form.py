@@ -19,6 +19,7 @@ from gola.operators.scaling import Scaling
 from gola.protocol import FitTask
 from gola.representation.fitted import Fitted, as_bytes, from_bytes
 from gola.representation.function_space import FunctionSpace
+from gola.representation.nodal import NodalSpace
 from gola.representation.smoothness import with_chosen_penalties
 
 # Of a function that is known at N points more than 2N coefficients add nothing that a penalty would not set.
@@ -67,6 +68,7 @@ class ClosedForm(Fitted, Operator):
     values in their own units: a normaliser gains nothing here, and would hide that an input is positive.
 
     Attributes:
+        at_nodes: Whether solutions may be expressed by their values, where all samples share their points.
         choice: The settings that were chosen, as plain values; saved with the state.
         solutions: The space of the solutions.
         held_out: Coefficients of the leave-one-out prediction of each training sample.
@@ -76,11 +78,12 @@ class ClosedForm(Fitted, Operator):
     presets: ClassVar[Mapping[str, ClosedFormConfig]]
     normalised: ClassVar[bool] = False
     holds_out: ClassVar[bool] = True
+    at_nodes: ClassVar[bool] = True
     min_samples: ClassVar[int] = 3
 
     config: ClosedFormConfig
     choice: dict[str, Any]
-    solutions: FunctionSpace
+    solutions: FunctionSpace | NodalSpace
     held_out: Float[Tensor, "sample mode channel"]
     cv_error: Float[Tensor, ""]
 
@@ -122,8 +125,7 @@ class ClosedForm(Fitted, Operator):
             targets: The solutions at the same points.
         """
         samples = self._training_samples(cloud, targets)
-        space = self.space_for(samples, self.config.num_modes, self.config.padding)
-        self.solutions = with_chosen_penalties(space, samples.points, samples.targets)
+        self.solutions = self._solution_space(samples)
         self._finish(cloud, samples, self.choose(samples, self._solutions_of(samples)))
 
     def refit(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
@@ -195,6 +197,18 @@ class ClosedForm(Fitted, Operator):
         """Make a space on the bounding box of all points, with no more functions than the points can tell apart."""
         bound = _MODES_PER_POINT * max(len(points) for points in samples.points)
         return FunctionSpace.around(torch.cat(list(samples.points)), padding=padding, num_modes=min(num_modes, bound))
+
+    def _solution_space(self, samples: Samples) -> FunctionSpace | NodalSpace:
+        """Return the space of the solutions: their own span where all share their points, else cosines on a box."""
+        if self.at_nodes and samples.share_points:
+            return NodalSpace.spanning(samples.points[0], samples.targets)
+        space = self.space_for(samples, self.config.num_modes, self.config.padding)
+        return with_chosen_penalties(space, samples.points, samples.targets)
+
+    def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:
+        # The state says in which space solutions were expressed.
+        self.solutions = NodalSpace() if f"{prefix}solutions.nodes" in state_dict else FunctionSpace()
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def _solutions_of(self, samples: Samples) -> Float[Tensor, "sample mode channel"]:
         return self.solutions.coefficients(samples.points, samples.targets)

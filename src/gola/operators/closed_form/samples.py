@@ -43,6 +43,12 @@ class Samples:
         return len(self.points)
 
     @property
+    def share_points(self) -> bool:
+        """Whether all samples have the same points, in the same order."""
+        first = self.points[0]
+        return all(points.shape == first.shape and torch.equal(points, first) for points in self.points)
+
+    @property
     def target_scales(self) -> Float[Tensor, " target_channel"]:
         """Root mean square of each target channel, each sample counting equally; 1 for a channel that is zero."""
         squares = torch.stack([values.square().mean(dim=0) for values in self.targets]).mean(dim=0)

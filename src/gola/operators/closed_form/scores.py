@@ -10,6 +10,7 @@ from torch import Tensor
 from gola.metrics import relative_l2
 from gola.operators.closed_form.samples import Samples
 from gola.representation.function_space import FunctionSpace
+from gola.representation.nodal import NodalSpace
 
 _NUM_PROBES = 256
 
@@ -29,7 +30,9 @@ class Probes:
     scales: Float[Tensor, " channel"]
 
     @staticmethod
-    def of(space: FunctionSpace, solutions: Float[Tensor, "sample mode channel"], samples: Samples) -> "Probes":
+    def of(
+        space: FunctionSpace | NodalSpace, solutions: Float[Tensor, "sample mode channel"], samples: Samples
+    ) -> "Probes":
         """Evaluate solutions at points drawn from those of all samples."""
         places = samples.probes(_NUM_PROBES)
         return Probes(
@@ -59,7 +62,7 @@ class Probes:
 
 
 def error_at_the_data(
-    space: FunctionSpace, coefficients: Float[Tensor, "sample mode channel"], samples: Samples
+    space: FunctionSpace | NodalSpace, coefficients: Float[Tensor, "sample mode channel"], samples: Samples
 ) -> float:
     """Return the mean relative error of functions against the targets, at each sample's own points."""
     scales = samples.target_scales

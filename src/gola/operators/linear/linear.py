@@ -65,10 +65,12 @@ class Linear(ClosedForm):
 
     name: ClassVar[str] = "linear"
     title: ClassVar[str] = "linear operator"
+    at_nodes: ClassVar[bool] = False  # its priors are on functions of a box
     config_type: ClassVar[type[OperatorConfig]] = LinearConfig
     presets: ClassVar[dict[str, LinearConfig]] = {"default": LinearConfig()}
 
     config: LinearConfig
+    solutions: FunctionSpace
     inputs: InputFeatures
     weights: Float[Tensor, "mode channel feature"]
     offset: Float[Tensor, "mode channel"]
