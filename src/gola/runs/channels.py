@@ -71,7 +71,7 @@ def mean_channel_errors(several: Sequence[Sequence[ChannelError]]) -> tuple[Chan
     return channel_errors(
         [column[0].name for column in columns],
         [float(np.mean([one.error for one in column])) for column in columns],
-        [float(np.mean(column)) for column in variations] if known else None,  # type: ignore[arg-type]
+        [float(np.mean(column)) for column in variations] if known else None,
     )
 
 
