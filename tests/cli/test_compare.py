@@ -26,7 +26,7 @@ def compared(data):
 
 def test_one_table_and_a_sentence_say_which_operator_to_use(compared):
     _, printed = compared
-    assert all(word in printed for word in ("nearest", "mean", "test error", "cv error", "parameters", "±"))
+    assert all(word in printed for word in ("nearest", "mean", "test", "cv", "parameters", "±"))
     assert "6 training samples, 60 points each" in printed
     assert "Use " in printed
 
