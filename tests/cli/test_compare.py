@@ -40,7 +40,7 @@ def test_a_second_call_takes_the_results_and_says_so(data, compared):
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
     (deleted, *_) = before
     deleted.unlink()
-    assert "3 of 4 runs are done already" in run(*words).stderr
+    assert "3 of 4 runs are done already; 1 run to do" in run(*words).stderr
     assert deleted.exists()
 
 

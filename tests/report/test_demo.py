@@ -3,8 +3,8 @@ import pytest
 
 from gola.data.dataset import Dataset
 from gola.report.demo import OWN_DATA
-from gola.report.demo_result import PUBLISHED, Entry, beside_the_paper, headline, reason, result_rows
-from gola.runs import RunConfig
+from gola.report.demo_result import PUBLISHED, Entry, beside_the_paper, channel_rows, headline, reason, result_rows
+from gola.runs import RunConfig, channel_errors
 from gola.surrogate.evaluation import evaluate
 from gola.surrogate.surrogate import Surrogate
 from paper.published import TABLE_1
@@ -55,6 +55,19 @@ def test_operators_that_the_paper_does_not_have_get_a_dash(entries):
     linear, gola, fno = result_rows([entries["linear"], entries["gola"]])
     assert (linear[2], gola[2], fno[1:3]) == ("–", "0.1554", ["–", "0.1678"])
     assert linear[1] == f"{np.mean([0.02, 0.5, 0.04]):.4f} ± {np.std([0.02, 0.5, 0.04]):.4f}"
+
+
+def test_errors_by_channel_are_shown_where_they_say_more():
+    def with_channels(*errors):
+        result = made_result(channels=channel_errors(*errors))
+        return [Entry(result=result, surrogate=small_surrogate("mean"))]
+
+    assert channel_rows(with_channels(["u"], [0.1], [0.1])) == []
+    assert channel_rows(with_channels(["T"], [0.01], [0.4])) == [["linear", "T", "0.0100", "0.4000"]]
+    assert [row[1:] for row in channel_rows(with_channels(["u", "v"], [0.1, 0.2]))] == [
+        ["u", "0.1000", "–"],
+        ["v", "0.2000", "–"],
+    ]
 
 
 def test_the_code_for_the_users_own_data_runs(tmp_path, monkeypatch, capsys):

@@ -111,6 +111,8 @@ class _RunsBar(Progress):
         parts = [f"{status.num_found} of {status.num_runs} runs are done already"] if status.num_found else []
         if status.num_outdated:
             parts.append(f"{status.num_outdated} have results of another code version and are repeated")
+        if pending and not errors.is_terminal:  # where there is no bar that says so
+            parts.append("1 run to do" if pending == 1 else f"{pending} runs to do")
         if pending and status.seconds_left:
             parts.append(f"about {duration(status.seconds_left)} left")
         if parts:
