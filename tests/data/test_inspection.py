@@ -164,3 +164,12 @@ def test_a_single_point_has_no_spacing():
     found = inspect(Dataset.from_arrays(np.zeros((1, 2)), np.ones((2, 1)) * [[1], [2]]))
     assert np.isnan(found.spacing)
     assert np.isnan(found.radius)
+
+
+@pytest.mark.parametrize("factor", [2.0**-530, 2.0**530])
+def test_very_large_and_very_small_values_have_a_mean_and_a_spread(factor):
+    rng = np.random.default_rng(0)
+    points, values = rng.random((30, 2)), rng.random((4, 30, 1))
+    usual, extreme = (inspect(Dataset.from_arrays(points, scale * values)).channels[0] for scale in (1.0, factor))
+    assert extreme.mean == pytest.approx(factor * usual.mean)
+    assert extreme.std == pytest.approx(factor * usual.std)

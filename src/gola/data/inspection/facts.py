@@ -25,7 +25,7 @@ class SampleFacts:
         minima: Smallest value of each channel.
         maxima: Largest value of each channel.
         means: Mean of each channel.
-        variances: Variance of each channel.
+        stds: Standard deviation of each channel.
         num_bad: Number of NaN and infinite values of each channel.
         num_bad_points: Number of points with a NaN or infinite coordinate.
         question: Hash of points and inputs.
@@ -40,7 +40,7 @@ class SampleFacts:
     minima: Float[np.ndarray, " channel"]
     maxima: Float[np.ndarray, " channel"]
     means: Float[np.ndarray, " channel"]
-    variances: Float[np.ndarray, " channel"]
+    stds: Float[np.ndarray, " channel"]
     num_bad: Int[np.ndarray, " channel"]
     num_bad_points: int
     question: bytes
@@ -64,7 +64,7 @@ def _facts(sample: Sample, num_coincident: int, points_digest: bytes) -> SampleF
     # One row per channel: NumPy reduces along contiguous rows many times faster than down narrow columns.
     values = np.concatenate([sample.inputs.T, sample.targets.T])
     finite = np.isfinite(values)
-    means, variances = _moments(values, finite)
+    means, stds = _moments(values, finite)
     finite_points = np.isfinite(sample.points).all(axis=1)
     coordinates = np.ascontiguousarray(sample.points[finite_points].T)
     return SampleFacts(
@@ -75,7 +75,7 @@ def _facts(sample: Sample, num_coincident: int, points_digest: bytes) -> SampleF
         minima=np.where(finite, values, np.inf).min(axis=1),
         maxima=np.where(finite, values, -np.inf).max(axis=1),
         means=means,
-        variances=variances,
+        stds=stds,
         num_bad=(~finite).sum(axis=1),
         num_bad_points=int((~finite_points).sum()),
         question=points_digest + _digest(sample.inputs),
@@ -87,11 +87,14 @@ def _facts(sample: Sample, num_coincident: int, points_digest: bytes) -> SampleF
 def _moments(
     values: Float[np.ndarray, "channel point"], finite: Bool[np.ndarray, "channel point"]
 ) -> tuple[Float[np.ndarray, " channel"], Float[np.ndarray, " channel"]]:
-    """Return mean and variance of the finite values of each channel, zeros where there are none."""
+    """Return mean and standard deviation of the finite values of each channel, zeros where there are none."""
     counts = np.maximum(finite.sum(axis=1), 1)
-    means = np.where(finite, values, 0.0).sum(axis=1) / counts
-    deviations = np.where(finite, values - means[:, None], 0.0)
-    return means, (deviations**2).sum(axis=1) / counts
+    known = np.where(finite, values, 0.0)
+    powers = np.frexp(np.abs(known).max(axis=1, initial=0.0))[1]
+    scaled = np.ldexp(known, -powers[:, None])  # sums and squares of very large and very small values stay in range
+    means = scaled.sum(axis=1) / counts
+    deviations = np.where(finite, scaled - means[:, None], 0.0)
+    return np.ldexp(means, powers), np.ldexp(np.sqrt((deviations**2).sum(axis=1) / counts), powers)
 
 
 def _num_coincident(points: Float[np.ndarray, "point dim"]) -> int:

@@ -122,7 +122,7 @@ def large_offset(labels: Sequence[str], means: Sequence[float], stds: Sequence[f
 
 def uneven_scale(facts: Sequence[SampleFacts], labels: Sequence[str]) -> Iterator[str]:
     """Tell of channels that are far larger in one sample than usual."""
-    sizes = np.sqrt([one.means**2 + one.variances for one in facts])
+    sizes = np.array([np.hypot(one.means, one.stds) for one in facts])
     for label, size in zip(labels, sizes.T, strict=True):
         usual, largest = float(np.median(size)), int(np.argmax(size))
         if 0 < usual * _UNEVEN < size[largest]:

@@ -113,7 +113,10 @@ def inspect(dataset: Dataset) -> Inspection:
 
 def _summaries(dataset: Dataset, facts: Sequence[SampleFacts]) -> tuple[ChannelSummary, ...]:
     minima, maxima = np.array([one.minima for one in facts]), np.array([one.maxima for one in facts])
-    mean, std = pooled(np.array([one.means for one in facts]), np.array([one.variances for one in facts]))
+    means, stds = np.array([one.means for one in facts]), np.array([one.stds for one in facts])
+    powers = np.frexp(np.maximum(np.abs(means), stds).max(axis=0, initial=0.0))[1]
+    scaled = pooled(np.ldexp(means, -powers), np.ldexp(stds, -powers) ** 2)
+    mean, std = (np.ldexp(array, powers) for array in scaled)
     return tuple(
         ChannelSummary(
             channel=channel,
