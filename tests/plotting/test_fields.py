@@ -1,36 +1,9 @@
 import numpy as np
 import pytest
-from scipy.spatial import Delaunay
 
 from gola.data.sample import Channel, Sample
-from gola.plotting.fields import draw_sample, outer_faces, triangulate
+from gola.plotting.fields import draw_sample
 from gola.plotting.style import write
-
-
-def ring(num_points=600):
-    angles = np.random.default_rng(0).random(num_points) * 2 * np.pi
-    radii = 0.5 + 0.5 * np.random.default_rng(1).random(num_points)
-    return np.stack([radii * np.cos(angles), radii * np.sin(angles)], axis=1)
-
-
-def test_triangles_leave_a_hole_open():
-    points = ring()
-    triangles = triangulate(points)
-    centres = np.linalg.norm(points[triangles].mean(axis=1), axis=1)
-    assert centres.min() > 0.35
-    edges = points[triangles][:, 1:] - points[triangles][:, :1]
-    area = 0.5 * np.abs(np.linalg.det(edges)).sum()
-    assert area == pytest.approx(np.pi * 0.75, rel=0.08)
-
-
-def test_points_on_a_line_have_no_triangles():
-    assert len(triangulate(np.column_stack([np.arange(5.0), np.zeros(5)]))) == 0
-
-
-def test_the_outer_faces_of_two_tetrahedra_leave_out_the_one_they_share():
-    faces = outer_faces(np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))
-    assert len(faces) == 6
-    assert {1, 2, 3} not in [set(face) for face in faces.tolist()]
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -46,16 +19,31 @@ def test_every_channel_gets_a_panel_with_title_and_colour_bar(dim, tmp_path):
     assert write(figure, tmp_path / "picture.png").exists()
 
 
-def test_few_clouds_without_holes_get_a_false_one():
-    rng = np.random.default_rng(0)
-    torn = 0
-    for _ in range(20):
-        points = rng.random((1000, 2))
-        centres = points[triangulate(points)].mean(axis=1)
-        inside = np.abs(centres - 0.5).max(axis=1) < 0.4
-        whole = points[Delaunay(points).simplices].mean(axis=1)
-        torn += inside.sum() < (np.abs(whole - 0.5).max(axis=1) < 0.4).sum()
-    assert torn <= 1
+def drawn_panel(sample):
+    return draw_sample(sample, (Channel(name="f"),), (), title="").axes[0]
+
+
+def test_a_picture_of_scattered_points_fills_their_box_and_keeps_the_values_in_range():
+    points = np.random.default_rng(1).random((500, 2)) * [2.0, 1.0]
+    (image,) = drawn_panel(Sample(points=points, inputs=points[:, :1], targets=points[:, :0])).images
+    shown = image.get_array()
+    assert shown.mask.sum() == 0
+    assert (points[:, 0].min() <= shown).all()
+    assert (shown <= points[:, 0].max()).all()
+    assert image.get_extent() == pytest.approx(np.stack([points.min(axis=0), points.max(axis=0)], axis=1).ravel())
+
+
+def test_a_mesh_is_drawn_by_its_cells():
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    panel = drawn_panel(Sample(points=points, inputs=points[:, :1], targets=points[:, :0], cells=np.array([[0, 1, 2]])))
+    assert len(panel.images) == 0
+    assert [len(mesh.get_paths()) for mesh in panel.collections] == [1]
+
+
+@pytest.mark.parametrize("points", [np.eye(2), np.column_stack([np.arange(9.0), np.zeros(9)])])
+def test_points_that_span_no_area_are_drawn_one_by_one(points):
+    panel = drawn_panel(Sample(points=points, inputs=points[:, :1], targets=points[:, :0]))
+    assert len(panel.collections[0].get_offsets()) == len(points)
 
 
 def test_a_function_on_a_line_is_drawn_as_a_curve_in_the_order_of_the_points(tmp_path):

@@ -69,7 +69,8 @@ def test_the_picture_holds_the_facts_the_training_points_and_a_bar_for_each_cand
     assert {"operator", "linear in 2D", "why", CHOICE["why"]} <= set(texts(figure))
     shown = panels(figure)
     points = surrogate.coverage.points
-    np.testing.assert_allclose(shown[f"{len(points)} of the training points"].collections[0].get_offsets(), points)
+    (marks,) = shown[f"{len(points)} of the training points"].lines
+    np.testing.assert_allclose(marks.get_xydata(), points)
     assert sorted(bar.get_width() for bar in shown["candidates"].patches) == [0.031, 0.04, 0.35]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 from mpl_toolkits.mplot3d import Axes3D
 
 from gola.plotting.style import frame, house_style
@@ -34,8 +35,8 @@ def draw_surrogate(surrogate: Surrogate, *, title: str) -> Figure:
     with house_style():
         top = max(text_height, sum(heights))
         figure = Figure(figsize=(11.0, top + table_height + 0.5), layout="constrained")
-        upper, lower = figure.subfigures(2, 1, height_ratios=[top, table_height])
-        left, right = upper.subfigures(1, 2, width_ratios=[1.5, 1.0])
+        upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=[top, table_height])[:, 0]
+        left, right = upper.subfigures(1, 2, squeeze=False, width_ratios=[1.5, 1.0])[0]
         _write_facts(left.subplots(), lines, height=top)
         spaces = right.add_gridspec(len(heights), 1, height_ratios=heights)
         kind = {"projection": "3d"} if surrogate.dim == 3 else {}
@@ -86,8 +87,10 @@ def channel_errors(surrogate: Surrogate) -> dict[int, str]:
     """Return the estimated error of target channels by column, as far as it is known."""
     choice = surrogate.provenance.get("choice", {})
     scores = [surrogate.scores[name] for name in ("cv_error", "validation_error") if name in surrogate.scores]
-    whole = [{"channels": list(range(len(surrogate.targets))), "error": score} for score in scores[:1]]
-    errors = {}
+    whole: list[dict[str, Any]] = [
+        {"channels": list(range(len(surrogate.targets))), "error": score} for score in scores[:1]
+    ]
+    errors: dict[int, str] = {}
     for group in choice.get("groups") or whole:
         spread = f" ± {group['spread']:.1g}" if "spread" in group else ""
         together = " (all together)" if len(group["channels"]) > 1 else ""
@@ -139,7 +142,7 @@ def _draw_points(axes: Axes, surrogate: Surrogate) -> None:
     known = None if surrogate.coverage is None else surrogate.coverage.points
     if known is not None and len(known):
         coordinates = list(known.T) if surrogate.dim > 1 else [known[:, 0], np.zeros(len(known))]
-        axes.scatter(*coordinates, s=2, color="C0", linewidths=0)
+        axes.plot(*coordinates, ".", color="C0", markersize=2)
         what = f"{len(known)} of the training points"
     else:
         what = "box around the training points"
@@ -173,7 +176,7 @@ def _write_channels(axes: Axes, rows: list[tuple[str, str, str, str, str]]) -> N
         colLabels=headings,
         cellLoc="left",
         colLoc="left",
-        bbox=(0.0, 0.0, 1.0, 1.0),
+        bbox=Bbox.unit(),
         edges="horizontal",
     )
     table.auto_set_font_size(False)
