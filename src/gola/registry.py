@@ -66,7 +66,7 @@ class Registry(Generic[Thing]):
 
     def get(self, name: str, default: Thing) -> Thing:
         """Return what has this name, or something else if nothing has it."""
-        return self[name] if name in self else default
+        return self[name] if name in self.names() else default
 
     def names(self) -> list[str]:
         """Return all names: built-in ones first, then added ones, then those of installed packages."""

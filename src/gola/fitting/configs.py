@@ -39,10 +39,11 @@ def config_for(
 
 def kind_of(config: OperatorConfig) -> type[Operator]:
     """Return the operator that a config belongs to."""
-    kinds: dict[str, type[Operator]] = {kind.config_type.__name__: kind for kind in OPERATORS.values()}
-    if type(config) not in [kind.config_type for kind in kinds.values()]:
-        raise ValueError(unknown("operator with the config", type(config).__name__, kinds))
-    return kinds[type(config).__name__]
+    kind: type[Operator] | None = vars(type(config)).get("operator")
+    if kind is None:
+        known = [kind.config_type.__name__ for kind in OPERATORS.values()]
+        raise ValueError(unknown("operator with the config", type(config).__name__, known))
+    return kind
 
 
 def preset(operator: str) -> OperatorConfig:

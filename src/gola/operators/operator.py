@@ -39,6 +39,9 @@ class OperatorConfig:
         num_outputs: Channels of the predicted function.
     """
 
+    operator: ClassVar[type["Operator"]]
+    """The operator that these settings are for."""
+
     dim: int = 2
     num_inputs: int = 1
     num_outputs: int = 1
@@ -168,6 +171,12 @@ class Operator(torch.nn.Module, ABC):
     holds_out: ClassVar[bool] = False
     config_type: ClassVar[type[OperatorConfig]]
     presets: ClassVar[Mapping[str, OperatorConfig]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the config of an operator know whose it is."""
+        super().__init_subclass__(**options)
+        if "config_type" in cls.__dict__:
+            cls.config_type.operator = cls
 
     def __init__(self, config: OperatorConfig) -> None:
         super().__init__()
