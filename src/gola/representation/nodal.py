@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import final
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from scipy.spatial import cKDTree
@@ -95,7 +96,7 @@ class NodalSpace(Fitted):
             return rows, torch.ones_like(rows, dtype=torch.float64)
         nodes, places = self.nodes.cpu().numpy(), points.detach().double().cpu().numpy()
         distances, nearest = cKDTree(nodes).query(places)
-        if distances.max() <= _SAME * float(self.sides.max()):
+        if np.max(distances) <= _SAME * float(self.sides.max()):
             rows = torch.from_numpy(nearest)[:, None].to(points.device)
             return rows, torch.ones_like(rows, dtype=torch.float64)
         read, weights = interpolation_weights(nodes, places)
