@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -33,7 +35,7 @@ def test_the_title_of_the_error_gives_the_relative_error_of_the_channel():
     figure = draw_predictions([scaled(sample, np.array([1.1, 0.8]))], (SOURCE, SOURCE), (HEAT, STRESS))
     titles = [axes.get_title() for axes in panels(figure)]
     assert titles[3] == "absolute error; relative 10.0%"
-    assert titles[7] == "absolute error; relative 20.0%"
+    assert titles[6] == "absolute error; relative 20.0%"
     assert titles[1:3] == ["truth: heat", "prediction: heat"]
 
 
@@ -52,9 +54,23 @@ def test_errors_begin_at_zero_and_have_one_scale_for_two_operators_on_the_same_s
     assert errors[2] == pytest.approx((0.0, 0.2 * other.targets.max()))
 
 
-def test_the_input_shown_is_one_that_varies():
-    figure = draw_predictions([scaled(make_sample(), 1.0)], (SOURCE, Channel(name="x")), (HEAT,))
-    assert panels(figure)[0].get_title() == "input: x"
+def test_inputs_that_vary_are_all_drawn_and_the_others_stand_in_the_heading():
+    sample = make_sample()
+    inputs = np.column_stack([sample.inputs, sample.points[:, 1]])
+    channels = Channel(name="load", unit="N"), Channel(name="x"), Channel(name="y")
+    figure = draw_predictions([scaled(replace(sample, inputs=inputs), 1.0)], channels, (HEAT,))
+    assert [axes.get_title() for axes in panels(figure)][:3] == ["input: x", "input: y", "truth: heat"]
+    assert [part.get_suptitle() for part in figure.subfigs] == ["one: load = 3 N"]
+
+
+def test_inputs_are_shared_out_among_the_rows_of_several_targets():
+    sample = make_sample(num_targets=2)
+    inputs = np.column_stack([sample.inputs, sample.points, sample.points[:, 1] ** 2])
+    channels = tuple(Channel(name=name) for name in ("load", "x", "x again", "y", "z"))
+    figure = draw_predictions([scaled(replace(sample, inputs=inputs), 1.0)], channels, (HEAT, STRESS))
+    shown = [axes.get_title().removeprefix("input: ") for axes in panels(figure) if "input" in axes.get_title()]
+    assert shown == ["x", "x again", "y", "z"]
+    assert len(panels(figure)) == 2 * (2 + 3)
 
 
 def test_colour_bars_carry_name_and_unit():

@@ -1,5 +1,6 @@
 """Draw predictions beside the truth."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,8 @@ from gola.metrics import relative_l2
 from gola.plotting.fields import draw_field
 from gola.plotting.style import ERROR_COLOURS, frame, house_style, new_rows
 
-_NUM_PANELS = 4
+# Truth, prediction and error.
+_NUM_PANELS = 3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,21 +46,26 @@ class Prediction:
 def draw_predictions(
     predictions: Sequence[Prediction], inputs: tuple[Channel, ...], targets: tuple[Channel, ...]
 ) -> Figure:
-    """Draw input, truth, prediction and absolute error side by side, a row for each prediction and target channel.
+    """Draw inputs, truth, prediction and absolute error side by side, a row for each prediction and target channel.
 
-    Truth and prediction share a colour scale. That of the error begins at zero and is the same for all predictions of
-    one sample, so that operators can be compared at a glance.
+    All inputs that vary over the points are drawn, shared out among the rows of a prediction; those that do not are
+    numbers in its heading. Truth and prediction share a colour scale. That of the error begins at zero and is the same
+    for all predictions of one sample, so that operators can be compared at a glance.
     """
     rows = [(prediction, column) for prediction in predictions for column in range(len(targets))]
-    headings = [prediction.label if column == 0 else "" for prediction, column in rows]
+    headings = [_heading(prediction, inputs) if column == 0 else "" for prediction, column in rows]
+    num_inputs = max(math.ceil(len(_varying(prediction.sample)) / len(targets)) for prediction in predictions)
     with house_style():
-        figure, panels = new_rows(headings, _NUM_PANELS, three_dimensional=predictions[0].sample.dim == 3)
+        figure, panels = new_rows(headings, num_inputs + _NUM_PANELS, three_dimensional=predictions[0].sample.dim == 3)
         for row, (prediction, column) in zip(panels, rows, strict=True):
             alike = [other for other in predictions if other.sample is prediction.sample]
             worst = max(float(other.absolute_errors(column).max()) for other in alike)
-            shown = _varying_input(prediction.sample, column)
-            _draw_input(row[0], prediction.sample, inputs[shown], shown)
-            _draw_target(row[1:], prediction, targets[column], column, worst)
+            shown = _varying(prediction.sample)[column * num_inputs : (column + 1) * num_inputs]
+            for panel, number in zip(row, shown, strict=False):
+                _draw_input(panel, prediction.sample, inputs[number], number)
+            for panel in row[len(shown) : num_inputs]:
+                panel.remove()
+            _draw_target(row[num_inputs:], prediction, targets[column], column, worst)
         return figure
 
 
@@ -79,7 +86,17 @@ def _draw_target(panels: Sequence[Axes], prediction: Prediction, channel: Channe
     frame(panels[2], f"absolute error; relative {prediction.relative_error(column):.1%}", dim=sample.dim)
 
 
-def _varying_input(sample: Sample, row: int) -> int:
-    """Choose an input that varies over the points, another one in every row while there are more."""
-    varying = np.flatnonzero(np.ptp(sample.inputs, axis=0) > 0.0)
-    return int(varying[row % len(varying)]) if len(varying) else 0
+def _varying(sample: Sample) -> list[int]:
+    """Return the inputs that vary over the points."""
+    return np.flatnonzero(np.ptp(sample.inputs, axis=0) > 0.0).tolist()
+
+
+def _heading(prediction: Prediction, inputs: Sequence[Channel]) -> str:
+    """Return the label, and the value of every input that is the same at all points."""
+    sample = prediction.sample
+    numbers = [
+        f"{channel.name} = {sample.inputs[0, column]:.4g} {channel.unit}".strip()
+        for column, channel in enumerate(inputs)
+        if column not in _varying(sample)
+    ]
+    return ": ".join(filter(None, [prediction.label, ", ".join(numbers)]))

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from gola.data.dataset import Dataset
 from gola.plotting.curves import draw_curves
 from gola.plotting.errors import draw_errors
+from gola.plotting.names import file_names
 from gola.plotting.predictions import Prediction, draw_predictions
 from gola.protocol import Epoch
 from gola.surrogate.surrogate import Surrogate
@@ -38,7 +39,9 @@ def draw_run(
     history = [Epoch(**epoch) for epoch in surrogate.provenance.get("history", ())]
     level = {f"{what}s, final": float(errors.mean())}
     figures = {
-        "fields": draw_samples(surrogate, data, {f"{name} {what} {row}".strip(): row for name, row in chosen.items()}),
+        "fields": draw_samples(
+            surrogate, data, {_label(data, row, f"{name} {what}"): row for name, row in chosen.items()}
+        ),
         "errors": draw_errors({surrogate.operator.name: errors}, title=f"{len(errors)} {what}s"),
     }
     return (
@@ -54,6 +57,12 @@ def draw_samples(surrogate: Surrogate, data: Dataset, rows: Mapping[str, int]) -
         values = surrogate.predict(sample.points, sample.inputs)
         predictions.append(Prediction(label=label, sample=sample, values=values))
     return draw_predictions(predictions, data.inputs, data.targets)
+
+
+def _label(data: Dataset, row: int, what: str) -> str:
+    """Name a sample by its number, and by its file where that is known."""
+    file = file_names(data)[row]
+    return f"{what} {row}".strip() + (f" ({file})" if file else "")
 
 
 def representative_samples(errors: Float[np.ndarray, " sample"]) -> dict[str, int]:
