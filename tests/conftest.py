@@ -1,4 +1,8 @@
+import os
+
+# Two test processes with two spinning OpenMP threads each would fight over two cores; so would programs that they start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import torch
 
-# Two test processes with two spinning OpenMP threads each would fight over two cores.
 torch.set_num_threads(1)

@@ -8,6 +8,7 @@ from typing import final
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Column
 
 # Calls that end sooner show nothing.
 _QUIET_SECONDS = 1.0
@@ -68,13 +69,13 @@ class Display:
     def _show_bar(self, console: Console) -> None:
         columns = (
             SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=20),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, overflow="fold")),
+            BarColumn(bar_width=20, table_column=_fixed(20)),
+            TimeElapsedColumn(table_column=_fixed(7)),
+            TextColumn("left", table_column=_fixed(4)),
+            TimeRemainingColumn(table_column=_fixed(7)),
         )
-        with Progress(*columns, console=console, transient=True) as bar:
+        with Progress(*columns, console=console, transient=True, expand=True) as bar:
             task = bar.add_task(self._title, total=None)
             while not self._ended.wait(_POLL_SECONDS):
                 bar.update(task, description=self._text(), completed=self._done, total=self._total)
@@ -98,3 +99,8 @@ class Display:
             return f"{elapsed:.0f} s"
         left = elapsed * (self._total - self._done) / self._done
         return f"{self._done:.0f} of {self._total:.0f}, {elapsed:.0f} s, about {left:.0f} s left"
+
+
+def _fixed(width: int) -> Column:
+    """Return a column that a long message cannot squeeze."""
+    return Column(no_wrap=True, min_width=width)
