@@ -18,7 +18,7 @@ def numbers(data):
 
 def test_samples_are_named_by_their_files_after_every_step():
     data = imported()
-    train, test = data.split(num_train=3, num_test=2, seed=5)
+    train, test = data.split(num_train=3, seed=5)
     for kept in (data, train, test, test.subsample(4), train.select([2, 0]), data[1:5].split(num_train=2)[1]):
         assert file_names(kept) == numbers(kept)
 
@@ -27,3 +27,8 @@ def test_samples_of_unknown_origin_have_no_names():
     assert file_names(imported(files=[])) == [""] * 6
     assert file_names(imported(files=["all.csv"])) == [""] * 6
     assert file_names(imported(files=["all.csv"]).split(num_train=2)[0]) == [""] * 2
+
+
+def test_no_names_are_guessed_where_files_and_samples_do_not_fit():
+    two = imported(files=["first.csv", "second.csv"])
+    assert file_names(two.split(num_train=2)[0]) == ["", ""]

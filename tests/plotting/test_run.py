@@ -46,3 +46,10 @@ def test_with_several_channels_the_median_sample_gets_a_row_for_each():
     errors = evaluate(surrogate, data).errors
     median = representative_samples(errors)["median"]
     assert headings(draw_run(surrogate, data, errors)["fields"]) == [f"median test sample {median}", ""]
+
+
+def test_rows_name_the_file_that_a_sample_came_from():
+    data = replace(small_data(), provenance={"files": [f"cases/case_{number}.vtu" for number in range(8)]})
+    surrogate = small_surrogate("linear", data)
+    errors = evaluate(surrogate, data).errors
+    assert headings(draw_run(surrogate, data, errors, sample=3)["fields"]) == ["test sample 3 (case_3.vtu)"]

@@ -25,6 +25,8 @@ def file_names(data: Dataset) -> list[str]:
 def _kept(files: list[str], step: dict[str, Any]) -> list[str]:
     """Return the files of the samples that a step keeps; all of them where it changes the points only."""
     if "split" in step:
+        if step["num_train"] + step["num_test"] != len(files):  # some were left, or a file held several samples
+            return []
         order = np.random.default_rng(step["seed"]).permutation(len(files)).tolist()
         rows = order[: step["num_train"]] if step["split"] == "train" else order[-step["num_test"] :]
     else:
