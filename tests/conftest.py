@@ -1,6 +1,6 @@
 import os
 
-# Two test processes with two spinning OpenMP threads each would fight over two cores; so would programs that they start.
+# Two test processes with two spinning OpenMP threads each would fight over two cores; so would programs they start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
