@@ -15,6 +15,7 @@ CHOICE = {
     "spread": 0.004,
     "candidates": {"linear": 0.04, "kernel": 0.35, "blend": 0.031},
     "why": "The blend has the lowest error.",
+    "summary": "0.75 linear + 0.25 kernel",
 }
 
 
@@ -56,11 +57,11 @@ def test_channels_have_units_ranges_and_an_estimated_error(surrogate):
 
 def test_channels_that_were_fitted_apart_have_errors_and_candidates_of_their_own(surrogate):
     groups = [{**CHOICE, "channels": [1], "error": 0.5}, {**CHOICE, "channels": [0], "error": 0.01}]
-    apart = with_choice(surrogate, weights=(), candidates={}, groups=groups)
+    apart = with_choice(surrogate, weights=(), candidates={}, groups=groups, summary="u: linear; v: kernel")
     apart = replace(apart, targets=(Channel(name="u"), Channel(name="v")))
     assert [row[-1] for row in channel_table(apart)[1:]] == ["0.01 ± 0.004", "0.5 ± 0.004"]
     assert candidate_errors(apart.provenance["choice"])["group 2: kernel"] == 0.35
-    assert surrogate_facts(apart)["choice"] == "linear, kernel"
+    assert surrogate_facts(apart)["choice"] == "u: linear; v: kernel"
 
 
 def test_the_picture_holds_the_facts_the_training_points_and_a_bar_for_each_candidate(surrogate):

@@ -55,8 +55,7 @@ def say_result(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "Run
 def _table(facts: dict[str, Any], *, num_epochs: int) -> Table:
     rows = {_HEADINGS.get(name, name): f"{error:.4f}" for name, error in facts["scores"].items()}
     if choice := facts["choice"]:
-        parts = zip(choice["members"], choice["weights"], strict=True)
-        rows["choice"] = " + ".join(f"{weight:.2f} {name}" for name, weight in parts)
+        rows["choice"] = choice["summary"]
         rows["why"] = choice["why"]
     if test := facts["test"]:
         rows |= _channel_rows(facts["targets"], test)

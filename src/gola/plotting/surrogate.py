@@ -107,12 +107,7 @@ def candidate_errors(choice: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _chosen(choice: Mapping[str, Any]) -> dict[str, str]:
-    if not choice:
-        return {}
-    weights = choice["weights"] or [None] * len(choice["members"])
-    parts = zip(choice["members"], weights, strict=True)
-    named = (name if weight is None else f"{weight:.2f} {name}" for name, weight in parts)
-    return {"choice": (" + " if choice["weights"] else ", ").join(named), "why": choice["why"]}
+    return {"choice": choice["summary"], "why": choice["why"]} if choice else {}
 
 
 def _training(data: Mapping[str, Any]) -> dict[str, str]:

@@ -26,6 +26,7 @@ class Choice:
         spread: Standard error of that mean.
         candidates: The same mean of everything that was compared, by name.
         why: The reason in a sentence.
+        summary: What predicts, in a few words: ``"0.25 linear + 0.75 kernel"``.
     """
 
     members: tuple[str, ...]
@@ -34,6 +35,7 @@ class Choice:
     spread: float
     candidates: dict[str, float]
     why: str
+    summary: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,13 +109,15 @@ class Candidates:
         is_blend = len(names) > 1 and float(gains.mean()) > _standard_error(gains)
         weights = best_weights(products.sum(axis=0)) if is_blend else np.eye(len(names))[best]
         errors = blended if is_blend else single[:, best]
+        members = {name: float(weight) for name, weight in zip(names, weights, strict=True) if weight > 0}
         return Choice(
-            members=tuple(name for name, weight in zip(names, weights, strict=True) if weight > 0),
-            weights=tuple(weights[weights > 0].tolist()),
+            members=tuple(members),
+            weights=tuple(members.values()),
             error=float(errors.mean()),
             spread=_standard_error(errors),
             candidates=means | {"blend": float(blended.mean())},
             why=" ".join([_compared(means, float(blended.mean()), is_blend=is_blend), *filter(None, remarks)]),
+            summary=" + ".join(f"{weight:.2f} {name}" for name, weight in members.items()),
         )
 
     def _errors(self, found: Predictions) -> Float[np.ndarray, " sample"]:

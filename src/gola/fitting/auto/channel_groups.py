@@ -100,5 +100,6 @@ def joined_choice(
         "spread": float(errors.std()) / len(errors) ** 0.5,
         "candidates": {},
         "why": " ".join(["Target channels are predicted apart, as some are far harder than others.", *reasons]),
+        "summary": "; ".join(f"{name}: {choice['summary']}" for name, choice in zip(names, choices, strict=True)),
         "groups": [{"channels": list(channels), **choice} for channels, choice in zip(groups, choices, strict=True)],
     }
