@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from gola.cli.console import INTERRUPTED, errors, output, progress_bar, warn
+from gola.cli.console import INTERRUPTED, errors, output, warn
 from gola.cli.run_progress import run_with_progress
+from gola.display import Display
 from gola.runs import RunFailure
 from paper.ablation.other_trainings import run_other
 from paper.plan import Planned, missing
@@ -78,13 +79,12 @@ def _prepare(work: Reproduction, problems: list[str], workers: int | None, sched
 
 
 def _generate(work: Reproduction, problem: str, workers: int | None, scheduler: str | None) -> None:
-    with progress_bar() as progress:
-        task = progress.add_task(f"Data of {problem}", total=work.protocol.num_samples)
+    with Display(f"Data of {problem}") as display:
         work.prepare(
             problem,
             num_workers=workers,
             scheduler=scheduler,
-            on_progress=lambda num_done: progress.update(task, completed=num_done),
+            on_progress=lambda num_done: display.update("samples", num_done, work.protocol.num_samples),
         )
 
 
@@ -111,9 +111,8 @@ def _do_others(work: Reproduction, lines: list[Planned]) -> None:
 
 
 def _measure(work: Reproduction) -> None:
-    with progress_bar() as progress:
-        task = progress.add_task("Measuring time and memory", total=None)
-        work.measure(on_progress=lambda done, total: progress.update(task, completed=done, total=total))
+    with Display("Measuring time and memory") as display:
+        work.measure(on_progress=lambda done, total: display.update("cases", done, total))
 
 
 def main() -> None:

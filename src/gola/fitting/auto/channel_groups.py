@@ -25,7 +25,7 @@ def channel_groups(errors: Float[np.ndarray, " channel"], channels: Sequence[Cha
     """Return groups of target channels with errors of about the same size; components of a vector stay together.
 
     >>> names = [Channel(name=name) for name in ("pressure", "noise", "flow_x", "flow_y")]
-    >>> channel_groups(np.array([0.001, 0.9, 0.002, 0.004]), names)
+    >>> channel_groups(np.array([0.002, 0.9, 0.002, 0.004]), names)
     [(0, 2, 3), (1,)]
 
     Args:
