@@ -64,7 +64,7 @@ def test_refuses_values_with_other_channels():
 
 @pytest.mark.parametrize("scale", [(0.0,), (float("nan"),), (1.0, 1.0)])
 def test_refuses_scales_that_cannot_be_divided_by(scale):
-    with pytest.raises(ValueError, match="positive scales|finite numbers"):
+    with pytest.raises(ValueError, match=r"positive scales|finite numbers"):
         Normaliser(mean=(0.0,), scale=scale)
 
 
