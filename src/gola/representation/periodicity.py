@@ -11,13 +11,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.representation.function_space import FunctionSpace
+from gola.representation.held_out_points import HeldOutPoints, is_local, relative_squares, variation
 from gola.representation.representatives import representatives
-from gola.representation.smoothness import held_out_errors, relative_squares
 
 # How far points are copied beyond the bounding box at most, as a share of its side.
 _REACH = 0.125
 # Squared errors have to drop to this share: what differs by less differs by chance.
 _CLEARLY_BETTER = 0.9
+# What is more than so many spacings of points away from the ends tells nothing of the points there.
+_DEPTH = 5.0
 # Few points of a sample are near an end, so it takes more samples than other choices do.
 _SAMPLES = 4
 
@@ -31,12 +33,19 @@ def repeating_axes(
     """
     if _reach(space) == 0.0:
         return []
-    rows = representatives(points, at_least=_SAMPLES)
-    plain, *repeated = [
-        torch.stack([_errors_near_ends(space, axes, points[row], values[row]) for row in rows]).sum(dim=0)
-        for axes in ([], *([axis] for axis in range(space.dim)))
-    ]
-    return [axis for axis, errors in enumerate(repeated) if errors[axis] < _CLEARLY_BETTER * plain[axis]]
+    samples = [(points[row], values[row]) for row in representatives(points, at_least=_SAMPLES)]
+    return [axis for axis in range(space.dim) if _repeats(space, axis, samples)]
+
+
+def _repeats(
+    space: FunctionSpace, axis: int, samples: Sequence[tuple[Float[Tensor, "_ dim"], Float[Tensor, "_ channel"]]]
+) -> bool:
+    """Tell whether what lies beyond the ends of an axis helps to predict the points near these ends."""
+    plain, repeated = (
+        sum(float(_error_near_ends(space, axis, *sample, repeats=repeats)) for sample in samples)
+        for repeats in (False, True)
+    )
+    return repeated < _CLEARLY_BETTER * plain
 
 
 def with_copies(
@@ -55,21 +64,34 @@ def with_copies(
     return points, values
 
 
-def _errors_near_ends(
+def _error_near_ends(
     space: FunctionSpace,
-    repeating: Sequence[int],
+    axis: int,
     points: Float[Tensor, "point dim"],
     values: Float[Tensor, "point channel"],
-) -> Float[Tensor, " dim"]:
-    """Return the squared error of left-out points near the ends of each axis."""
-    one = torch.ones_like(space.penalties[:1])
-    errors = held_out_errors(space, space.penalties, one, *with_copies(space, repeating, points, values))
-    fractions = space.fractions(points)
+    *,
+    repeats: bool,
+) -> Float[Tensor, ""]:
+    """Return the squared error of left-out points near the ends of an axis."""
+    fractions = space.fractions(points)[:, axis]
+    from_end = torch.minimum(fractions, 1.0 - fractions)
+    spacing = len(points) ** (-1.0 / space.dim)
     # Points that have others around them need no copies.
-    alone = min(len(points) ** (-1.0 / space.dim), _reach(space))
-    near = torch.minimum(fractions, 1.0 - fractions) < alone
-    squares = [relative_squares(errors[:, : len(points)][:, one_end], values) for one_end in near.T]
-    return torch.cat(squares)
+    alone = int((from_end < min(spacing, _reach(space))).sum())
+    if alone == 0:
+        return torch.zeros_like(from_end[0])
+    known = from_end < max(_DEPTH * spacing, _reach(space)) if is_local(space, len(points)) else from_end >= 0.0
+    order = from_end.argsort(descending=True)[-int(known.sum()) :]
+    places, own = with_copies(space, [axis] if repeats else [], points[order], values[order])
+    # Copies go first, because the last are held out.
+    held_out = HeldOutPoints(
+        space=space,
+        points=places.roll(-len(order), dims=0),
+        values=own.roll(-len(order), dims=0),
+        count=alone,
+        squares=variation(values),
+    )
+    return relative_squares(held_out.under(space.penalties)(1.0), variation(values))
 
 
 def _reach(space: FunctionSpace) -> float:

@@ -1,13 +1,23 @@
 """How smooth the functions of a data set are: penalties chosen by leaving out points."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from gola.representation.function_space import FunctionSpace
-from gola.representation.representatives import representatives
+from gola.representation.held_out_points import (
+    Errors,
+    HeldOutPoints,
+    held_out_errors,
+    is_local,
+    relative_squares,
+    variation,
+)
+from gola.representation.representatives import representatives, spread
 
 # Exponents p of the penalties (1 + ω²/ω₀²)ᵖ, beyond the d/2 that continuity takes.
 _EXPONENTS = (0.5, 1.0, 2.0, 4.0)
@@ -20,8 +30,17 @@ _GAUSSIAN_CORNERS = (3.0, 4.0, 5.0, 6.0, 7.0, 14.0)
 _LARGEST_POWER = 60.0
 # Strengths of the penalty, as a share of the number of points. The smallest is where rounding takes over.
 _STRENGTHS = torch.logspace(0, -12, 25, dtype=torch.float64)
-# A point that the fit meets whatever its value cannot be judged.
-_LEAST_FREEDOM = 1e-9
+
+# Where a sample has more points than this, settings are searched for instead of trying all.
+_ALL_BELOW = 250
+# Where parts of some samples show as much as whole ones, the points in the middle of each are held out.
+_NUM_PARTS, _PART_POINTS, _MIDDLE_POINTS = 4, 350, 150
+# Else some points of one sample are held out.
+_HELD_OUT = 250
+# A search looks at these strengths first, and at others between them then.
+_COARSE_STRENGTHS, _FINER_STEPS = (3, 9, 15, 21), (3, 1)
+# It starts with this growth; others are followed as long as their squared errors are not larger by this factor.
+_FIRST, _CLOSE = 2, 2.0
 
 
 def with_chosen_penalties(
@@ -39,14 +58,16 @@ def with_chosen_penalties(
     chosen = representatives(points)
     num_points = sum(len(points[row]) for row in chosen) / len(chosen)
     growths = _growths(space, is_few=num_points <= _FEW_POINTS)
-    scores = torch.zeros(len(growths), len(_STRENGTHS), dtype=torch.float64)
-    for row in chosen:
-        strengths = len(points[row]) * _STRENGTHS.to(points[row].device)
-        for number, penalties in enumerate(growths):
-            errors = held_out_errors(space, penalties, strengths, points[row], values[row])
-            scores[number] += relative_squares(errors, values[row]).cpu()
-    best, strength = divmod(int(scores.argmin()), len(_STRENGTHS))
-    return space.with_penalties(float(_STRENGTHS[strength]) * num_points * growths[best])
+    strengths = num_points * _STRENGTHS
+    if num_points <= _ALL_BELOW:
+        rows = [(points[row], values[row]) for row in chosen]
+        best, place = _best_of_all(space, growths, strengths, rows)
+    else:
+        first = chosen[0]
+        local = is_local(space, len(points[first]))
+        samples = _parts(space, points, values) if local else [_whole(space, points[first], values[first])]
+        best, place = _Search(samples=samples, growths=growths, strengths=strengths).best()
+    return space.with_penalties(float(strengths[place]) * growths[best])
 
 
 def _growths(space: FunctionSpace, *, is_few: bool) -> list[Float[Tensor, " mode"]]:
@@ -58,42 +79,114 @@ def _growths(space: FunctionSpace, *, is_few: bool) -> list[Float[Tensor, " mode
     return [*powers, *(one.clamp(max=_LARGEST_POWER).exp() for one in squares)]
 
 
-def held_out_errors(
-    space: FunctionSpace,
-    penalties: Float[Tensor, " mode"],
-    strengths: Float[Tensor, " strength"],
-    points: Float[Tensor, "point dim"],
-    values: Float[Tensor, "point channel"],
-) -> Float[Tensor, "strength point channel"]:
-    r"""Return the error of predicting each point from the others, for penalties of several strengths.
-
-    It follows from one fit, with the matrix H that maps values to the fit: :math:`(v_i - \hat v_i) / (1 - H_{ii})`.
-    Where there are no more points than functions, a weak penalty makes both nearly zero. There the matrix
-    K = Φ P⁻¹ Φᵀ of all pairs of points has an inverse, and the strength cancels in the equal
-    :math:`[(K + \varepsilon)^{-1} v]_i / [(K + \varepsilon)^{-1}]_{ii}`.
-    """
-    few = len(points) <= space.num_modes
-    scale = penalties.rsqrt()
-    functions = space.functions(points) * scale
-    matrix = functions @ functions.T if few else space.gram(points) * scale * scale[:, None]
-    eigenvalues, vectors = torch.linalg.eigh(matrix)
-    basis = vectors if few else functions @ vectors
-    weights = 1.0 / (eigenvalues.clamp(min=0.0) + strengths[:, None])
-    centred = values - values.mean(dim=0)
-    sums = basis @ (weights[:, :, None] * (basis.T @ centred))
-    squares = (weights @ basis.square().T)[:, :, None]
-    return sums / squares if few else (centred - sums) / (1.0 - squares).clamp(min=_LEAST_FREEDOM)
-
-
-def relative_squares(
-    errors: Float[Tensor, "strength some_point channel"], values: Float[Tensor, "point channel"]
-) -> Float[Tensor, " strength"]:
-    """Return the sum of squared errors in units of the variation of each channel that varies."""
-    squares = (values - values.mean(dim=0)).square().sum(dim=0)
-    varies = squares > 0.0
-    return (errors.square().sum(dim=1)[:, varies] / squares[varies]).sum(dim=1)
-
-
 def growth(space: FunctionSpace, exponent: float, corner: float = _CORNER) -> Float[Tensor, " mode"]:
     """Return (1 + ω²/ω₀²)ᵖ for each function."""
     return (1.0 + (space.frequencies / corner) ** 2) ** exponent
+
+
+def _best_of_all(
+    space: FunctionSpace,
+    growths: Sequence[Float[Tensor, " mode"]],
+    strengths: Float[Tensor, " strength"],
+    samples: Sequence[tuple[Float[Tensor, "_ dim"], Float[Tensor, "_ channel"]]],
+) -> tuple[int, int]:
+    """Return the numbers of the growth and the strength with which all points are predicted best."""
+    scores = torch.zeros(len(growths), len(strengths), dtype=torch.float64)
+    for points, values in samples:
+        for number, penalties in enumerate(growths):
+            errors = held_out_errors(space, penalties, strengths.to(points.device), points, values)
+            scores[number] += relative_squares(errors, variation(values)).cpu()
+    best, place = divmod(int(scores.argmin()), len(strengths))
+    return best, place
+
+
+def _parts(
+    space: FunctionSpace, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+) -> list[HeldOutPoints]:
+    """Return parts of some samples, each around a point of its own, with the points in the middle held out."""
+    parts = []
+    for row in spread(len(points), at_most=_NUM_PARTS):
+        fractions = space.fractions(points[row])
+        middle = fractions[torch.randint(len(fractions), (1,), generator=torch.Generator().manual_seed(row))]
+        order = (fractions - middle).abs().amax(dim=1).argsort()[:_PART_POINTS].flip(0)
+        parts.append(_held_out(space, points[row], values[row], order, _MIDDLE_POINTS))
+    return parts
+
+
+def _whole(
+    space: FunctionSpace, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
+) -> HeldOutPoints:
+    """Return a sample of which some points are held out."""
+    order = torch.randperm(len(points), generator=torch.Generator().manual_seed(0)).to(points.device)
+    return _held_out(space, points, values, order, _HELD_OUT)
+
+
+def _held_out(
+    space: FunctionSpace,
+    points: Float[Tensor, "point dim"],
+    values: Float[Tensor, "point channel"],
+    order: Int[Tensor, " row"],
+    count: int,
+) -> HeldOutPoints:
+    return HeldOutPoints(
+        space=space,
+        points=points[order],
+        values=values[order],
+        count=min(count, len(order)),
+        squares=variation(values),
+    )
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Search:
+    """A search for the settings with which held-out points are predicted best.
+
+    Attributes:
+        samples: The points.
+        growths: The ways in which penalties may grow.
+        strengths: Their strengths.
+        errors: What tells errors of each sample, by number of growth.
+        scored: Squared errors by numbers of growth and strength.
+    """
+
+    samples: Sequence[HeldOutPoints]
+    growths: Sequence[Float[Tensor, " mode"]]
+    strengths: Float[Tensor, " strength"]
+    errors: dict[int, list[Errors]] = field(default_factory=dict)
+    scored: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    def best(self) -> tuple[int, int]:
+        """Return the numbers of the best growth and strength that were met."""
+        place = min(_COARSE_STRENGTHS, key=lambda one: self._score(_FIRST, one))
+        place = self._descended(_FIRST, place, _FINER_STEPS)
+        for number, excess in enumerate(_EXPONENTS):
+            # The frequency from which on the penalty outweighs the data stays about the same.
+            start = round(place * (self._half_dim + excess) / (self._half_dim + _EXPONENTS[_FIRST]))
+            start = min(start, len(self.strengths) - 1)
+            if self._score(number, start) <= _CLOSE * min(self.scored.values()):
+                self._descended(number, start, _FINER_STEPS[-1:])
+        return min(self.scored, key=self.scored.__getitem__)
+
+    def _descended(self, number: int, place: int, steps: Sequence[int]) -> int:
+        for step in steps:
+            before = None
+            while place != before:
+                before = place
+                nearby = [one for one in (place - step, place, place + step) if 0 <= one < len(self.strengths)]
+                place = min(nearby, key=lambda one: self._score(number, one))
+        return place
+
+    @property
+    def _half_dim(self) -> float:
+        return 0.5 * self.samples[0].space.dim
+
+    def _score(self, number: int, place: int) -> float:
+        if number not in self.errors:
+            self.errors[number] = [sample.under(self.growths[number]) for sample in self.samples]
+        if (number, place) not in self.scored:
+            strength = float(self.strengths[place])
+            pairs = zip(self.samples, self.errors[number], strict=True)
+            scores = [relative_squares(errors(strength), sample.squares) for sample, errors in pairs]
+            self.scored[number, place] = float(torch.stack(scores).sum())
+        return self.scored[number, place]

@@ -54,7 +54,7 @@ class InputFeatures(Fitted):
         space: FunctionSpace, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
     ) -> tuple["InputFeatures", Float[Tensor, "sample channel mode"]]:
         """Fit inputs as periodic where they look it and with what is known of their means; return the features too."""
-        found = FittedInputs.periodic(space, points, values)
+        found = FittedInputs.of(space, points, values)
         return found.inputs, found.features
 
     def of(
@@ -91,12 +91,22 @@ class SampleFits:
     values: Sequence[Float[Tensor, "_ channel"]]
 
     @staticmethod
-    def periodic(
-        space: FunctionSpace, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+    def of(
+        space: FunctionSpace,
+        points: Sequence[Float[Tensor, "_ dim"]],
+        values: Sequence[Float[Tensor, "_ channel"]],
+        axes: Sequence[int] | None = None,
     ) -> "SampleFits":
-        """Fit inputs as periodic along the axes where they look it, and plainly along the others."""
+        """Choose penalties.
+
+        Args:
+            space: Where input functions are expressed.
+            points: Points of each sample.
+            values: Values there.
+            axes: Axes along which the functions repeat; by default those along which they look it.
+        """
         plain = with_chosen_penalties(space, points, values)
-        axes = repeating_axes(plain, points, values)
+        axes = repeating_axes(plain, points, values) if axes is None else axes
         repeating = with_chosen_penalties(space, *_copied(space, axes, points, values)) if axes else plain
         return SampleFits(space=repeating, plain=plain, axes=axes, points=points, values=values)
 
@@ -130,11 +140,14 @@ class FittedInputs:
     has_free_mean: bool = False
 
     @staticmethod
-    def periodic(
-        space: FunctionSpace, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+    def of(
+        space: FunctionSpace,
+        points: Sequence[Float[Tensor, "_ dim"]],
+        values: Sequence[Float[Tensor, "_ channel"]],
+        axes: Sequence[int] | None = None,
     ) -> "FittedInputs":
-        """Fit inputs as periodic along the axes where they look it, and plainly along the others."""
-        return FittedInputs(samples=SampleFits.periodic(space, points, values))
+        """Fit inputs as periodic along some axes, by default along those where they look it."""
+        return FittedInputs(samples=SampleFits.of(space, points, values, axes))
 
     @property
     def is_periodic(self) -> bool:

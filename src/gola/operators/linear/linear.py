@@ -107,13 +107,11 @@ class Linear(ClosedForm):
         """Fit under a prior by frequency, and take the steps that refine it."""
         config = self.config
         task = LinearTask(samples=samples, outputs=self.solutions, solutions=solutions)
-        near, wide = (
-            FittedInputs.periodic(self.space_for(samples, num_modes, padding), samples.points, samples.inputs)
-            for num_modes, padding in (
-                (config.num_modes, config.padding),
-                (config.num_wide_modes, config.wide_padding),
-            )
-        )
+        near_space = self.space_for(samples, config.num_modes, config.padding)
+        wide_space = self.space_for(samples, config.num_wide_modes, config.wide_padding)
+        near = FittedInputs.of(near_space, samples.points, samples.inputs)
+        # Ends show best where functions are resolved best.
+        wide = FittedInputs.of(wide_space, samples.points, samples.inputs, near.samples.axes)
         start = task.spectral(near, wide, Symmetries.none(config.dim))
         best = refined(start, [step for step in STEPS if step.name in config.steps], task)
         self._keep(best)
