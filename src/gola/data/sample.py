@@ -1,6 +1,6 @@
-"""One simulation: an input function and its solution, known at the same scattered points."""
+"""One simulation: what it was given, numbers and functions, and its solution, known at the same scattered points."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 
 @dataclass(frozen=True, kw_only=True)
 class Channel:
-    """A named component of the inputs or targets, with its physical unit.
+    """A named component of the inputs or targets, or a named parameter, with its physical unit.
 
     Attributes:
         name: What users select it by, for instance ``"temperature"``.
@@ -42,11 +42,13 @@ class Sample:
 
     Attributes:
         points: Coordinates.
-        inputs: The input function f at the points, one column per channel.
+        inputs: The input function f at the points, one column per channel; no columns where parameters or the shape of
+            the domain decide alone.
         targets: The solution u at the points, one column per channel; no columns where it is not known.
         boundary: Which points lie on the boundary, where it is known.
         cells: Simplices (lines, triangles or tetrahedra) over the points, where the data came from a mesh.
         weights: Quadrature weights of the points, where they are known.
+        parameters: Numbers of the whole sample, such as a Reynolds number, a load or a thickness.
     """
 
     points: Float[np.ndarray, "point dim"]
@@ -55,6 +57,7 @@ class Sample:
     boundary: Bool[np.ndarray, " point"] | None = None
     cells: Int[np.ndarray, "cell vertex"] | None = None
     weights: Float[np.ndarray, " point"] | None = None
+    parameters: Float[np.ndarray, " parameter"] = field(default_factory=lambda: np.empty(0))
 
     @property
     def num_points(self) -> int:
@@ -73,4 +76,5 @@ class Sample:
             inputs=self.inputs[rows],
             targets=self.targets[rows],
             boundary=None if self.boundary is None else self.boundary[rows],
+            parameters=self.parameters,
         )

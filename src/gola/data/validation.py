@@ -1,4 +1,4 @@
-"""Checks on samples as they enter a data set: every mistake is named by sample, channel and row."""
+"""Checks on samples as they enter a data set: every mistake is named by sample, channel or parameter, and row."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +28,7 @@ def checked_samples(
     samples: Iterable[Sample],
     inputs: Sequence[Channel],
     targets: Sequence[Channel],
+    parameters: Sequence[Channel] = (),
     labels: Iterable[str] | None = None,
 ) -> Iterator[Sample]:
     """Pass samples on one by one, each checked by itself and against the first.
@@ -45,8 +46,10 @@ def checked_samples(
                 boundary=sample.boundary,
                 cells=sample.cells,
                 weights=sample.weights,
+                parameter_values=sample.parameters,
                 inputs=inputs,
                 targets=targets,
+                parameters=parameters,
                 label=label,
             ),
             label,
@@ -78,6 +81,8 @@ def checked_sample(
     *,
     inputs: Sequence[Channel],
     targets: Sequence[Channel],
+    parameters: Sequence[Channel] = (),
+    parameter_values: Any = (),
     boundary: Any = None,
     cells: Any = None,
     weights: Any = None,
@@ -95,6 +100,7 @@ def checked_sample(
         boundary=None if boundary is None else _boundary(boundary, len(points), label),
         cells=None if cells is None else _cells(cells, points, label),
         weights=None if weights is None else _weights(weights, len(points), label),
+        parameters=_parameters(parameter_values, parameters, label),
     )
 
 
@@ -111,20 +117,46 @@ def _points(array: Any, label: str) -> Float[np.ndarray, "point dim"]:
 def _values(
     array: Any, role: str, channels: Sequence[Channel], num_points: int, label: str
 ) -> Float[np.ndarray, "point channel"]:
-    """Return values as one column per channel; a plain vector is one channel."""
+    """Return values as one column per channel; a plain vector is one channel, nothing is none."""
+    if array is None:
+        array = np.empty((num_points, 0))
     values = _numbers(array, f"{role}s", label)
     if values.ndim == 1:
         values = values[:, None]
     if values.ndim != 2 or len(values) != num_points:
         raise ValueError(
             f"{label}: {role}s must have one row for each of the {num_points} points and one column per channel; "
-            f"got shape {np.shape(array)}."
+            f"got shape {np.shape(array)}.{_hint(array, role)}"
         )
     if values.shape[1] != len(channels):
         names = ", ".join(channel.name for channel in channels) or "none"
         raise ValueError(f"{label} has {values.shape[1]} {role} channels; the data set has {len(channels)} ({names}).")
     _require_finite(values, tuple(f"{role} channel {channel.name!r}" for channel in channels), label)
     return values
+
+
+def _hint(array: Any, role: str) -> str:
+    """Point to parameters where the inputs of a sample are a few numbers."""
+    if role == "input" and np.ndim(array) == 1:
+        return " Numbers of a whole sample are parameters: Dataset.from_arrays(points, targets=..., parameters=...)."
+    return ""
+
+
+def _parameters(array: Any, channels: Sequence[Channel], label: str) -> Float[np.ndarray, " parameter"]:
+    numbers = _numbers(array, "parameters", label) if np.size(array) else np.empty(0)
+    if numbers.shape != (len(channels),):
+        names = ", ".join(channel.name for channel in channels) or "none"
+        raise ValueError(
+            f"{label} has parameters of shape {numbers.shape}; it needs {len(channels)} numbers, one for each of"
+            f" {names}."
+        )
+    for channel, number in zip(channels, numbers.tolist(), strict=True):
+        if not np.isfinite(number):
+            raise ValueError(
+                f"{label}, parameter {channel.name!r} is {number}; it must be a finite number: repair or leave out this"
+                " sample."
+            )
+    return numbers
 
 
 def _boundary(array: Any, num_points: int, label: str) -> Bool[np.ndarray, " point"]:

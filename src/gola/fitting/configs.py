@@ -31,7 +31,12 @@ def config_for(
     for name in settings:
         if name not in known:
             raise ValueError(unknown(f"setting of the {kind.title}", name, known))
-    facts = {"dim": data.dim, "num_inputs": len(data.inputs), "num_outputs": len(data.targets)}
+    facts = {
+        "dim": data.dim,
+        "num_inputs": len(data.inputs),
+        "num_outputs": len(data.targets),
+        "num_parameters": len(data.parameters),
+    }
     if isinstance(operator, str):
         config = config.adapted_to(_typical_points(data, num_points))
     return replace(config, **{**facts, **settings})

@@ -20,7 +20,8 @@ from gola.protocol import FitTask
 from gola.registry import OPERATORS, unknown
 
 Structure = Literal["neighbours", "spectra", "parameters"]
-"""What an operator may need besides points and values; parameters are inputs that are constant within each sample."""
+"""What an operator may need besides points and values; parameters are numbers of a sample, or inputs that are constant
+within each sample."""
 
 ConfigType = TypeVar("ConfigType", bound="OperatorConfig")
 GraphConfigType = TypeVar("GraphConfigType", bound="GraphConfig")
@@ -35,8 +36,9 @@ class OperatorConfig:
 
     Attributes:
         dim: Number of coordinates of a point.
-        num_inputs: Channels of the input function.
+        num_inputs: Channels of the input function; 0 where there is none.
         num_outputs: Channels of the predicted function.
+        num_parameters: Numbers of each sample that the operator is given besides.
     """
 
     operator: ClassVar[type["Operator"]]
@@ -45,11 +47,20 @@ class OperatorConfig:
     dim: int = 2
     num_inputs: int = 1
     num_outputs: int = 1
+    num_parameters: int = 0
 
     def __post_init__(self) -> None:
         if self.dim not in (1, 2, 3):
             raise ValueError(f"dim must be 1, 2 or 3; got {self.dim}.")
-        self._require_positive("num_inputs", "num_outputs")
+        self._require_positive("num_outputs")
+        for name in ("num_inputs", "num_parameters"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative; got {getattr(self, name)}.")
+
+    @property
+    def num_channels(self) -> int:
+        """Channels of an input function with parameters as constant channels; 1, the domain itself, without either."""
+        return self.num_inputs + self.num_parameters or 1
 
     def adapted_to(self: ConfigType, points: Float[np.ndarray, "point dim"]) -> ConfigType:  # noqa: ARG002
         """Return these settings with those that the points of a typical sample should decide."""
@@ -158,6 +169,8 @@ class Operator(torch.nn.Module, ABC):
         normalised: Whether it wants inputs and targets of zero mean and unit spread, or their own units.
         heeds: Which settings of a task it reads besides samples and seed: ``"training"``, ``"session"``.
         holds_out: Whether fitting it gives predictions of held-out training samples at no further cost.
+        reads_parameters: Whether it reads the parameters of a cloud; if not, it sees them as further channels of the
+            input function, constant in each sample.
         config_type: The class of its config.
         presets: Named configs to start from.
     """
@@ -169,6 +182,7 @@ class Operator(torch.nn.Module, ABC):
     normalised: ClassVar[bool] = True
     heeds: ClassVar[frozenset[str]] = frozenset()
     holds_out: ClassVar[bool] = False
+    reads_parameters: ClassVar[bool] = False
     config_type: ClassVar[type[OperatorConfig]]
     presets: ClassVar[Mapping[str, OperatorConfig]]
 
@@ -196,15 +210,20 @@ class Operator(torch.nn.Module, ABC):
             at: Points at which to predict instead, where the input function need not be known: the same points for
                 every sample, or :class:`Queries`. Predictions come sample after sample.
         """
-        self._check(cloud)
+        seen = self.seen(cloud)
         if at is None:
-            return self.predict(cloud)
+            return self.predict(seen)
         queries = at if isinstance(at, Queries) else Queries.repeated(at, cloud.num_samples)
-        return self.predict_at(cloud, queries)
+        return self.predict_at(seen, queries)
+
+    def seen(self, cloud: Cloud) -> Cloud:
+        """Return a cloud as this operator sees it, after checking that it is one that it was made for."""
+        self._check(cloud)
+        return cloud if self.reads_parameters else cloud.with_parameters_as_values()
 
     @abstractmethod
     def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
-        """Predict at the points of the cloud."""
+        """Predict at the points of the cloud, which is as :meth:`seen` returns it."""
 
     def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
         """Predict at the queries: they join the cloud as points that listen and never speak."""
@@ -245,6 +264,7 @@ class Operator(torch.nn.Module, ABC):
         for what, wanted, given in (
             ("coordinates", self.config.dim, cloud.dim),
             ("input channels", self.config.num_inputs, cloud.values.shape[1]),
+            ("parameters", self.config.num_parameters, cloud.parameters.shape[1]),
         ):
             if wanted != given:
                 raise ValueError(

@@ -54,7 +54,7 @@ def draw_samples(surrogate: Surrogate, data: Dataset, rows: Mapping[str, int]) -
     predictions = []
     for label, row in rows.items():
         sample = data[row]
-        values = surrogate.predict(sample.points, sample.inputs)
+        values = surrogate.predict_sample(sample)
         predictions.append(Prediction(label=label, sample=sample, values=values))
     return draw_predictions(predictions, data.inputs, data.targets)
 

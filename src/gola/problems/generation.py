@@ -115,6 +115,7 @@ def _header(problem: Problem, num_samples: int, seed: int) -> Header:
     return Header(
         inputs=problem.inputs,
         targets=problem.targets,
+        parameters=problem.sample_parameters,
         provenance={
             "problem": problem.name,
             "parameters": problem.parameters,
@@ -134,7 +135,8 @@ def _is_finished(path: Path, header: Header, overwrite: bool) -> bool:
     if overwrite or not path.exists():
         return False
     existing = Dataset.load(path)
-    if Header(inputs=existing.inputs, targets=existing.targets, provenance=existing.provenance) != header:
+    about = {name: getattr(existing, name) for name in ("inputs", "targets", "parameters", "provenance")}
+    if Header(**about) != header:
         raise ValueError(f"{path} exists and holds other data; choose another name, or overwrite it (--overwrite).")
     return True
 

@@ -15,7 +15,7 @@ from gola.extras import require
 class Problem(ABC):
     """A PDE benchmark: draws random input functions and solves for their targets.
 
-    A concrete problem is a frozen, keyword-only dataclass whose fields are its parameters. Sample ``index`` of
+    A concrete problem is a frozen, keyword-only dataclass whose fields are its settings. Sample ``index`` of
     ``seed`` depends on nothing else, and samples are always solved in the same chunks, so a data set is the same
     to the last bit however many workers make it.
     """
@@ -25,6 +25,8 @@ class Problem(ABC):
     equation: ClassVar[str]
     inputs: ClassVar[tuple[Channel, ...]]
     targets: ClassVar[tuple[Channel, ...]]
+    sample_parameters: ClassVar[tuple[Channel, ...]] = ()
+    """Numbers that are drawn for each sample, ``Sample.parameters``."""
     dim: ClassVar[int]
     chunk_size: ClassVar[int]
     """How many samples one unit of work solves together."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gola.data.correspondence import Correspondence
 from gola.data.dataset import Dataset
 from gola.data.sample import Channel, Sample
 from gola.protocol.progress import Epoch
@@ -25,6 +26,8 @@ class FitTask:
         samples: The training samples.
         inputs: Channels of the inputs.
         targets: Channels of the targets.
+        parameters: Name and unit of each parameter.
+        correspondence: How the points of one sample correspond to those of another.
         training: How to train, for operators that are trained.
         seed: Random seed of everything that is random.
         session: How to run: devices, checkpoints, progress.
@@ -36,6 +39,8 @@ class FitTask:
     samples: Sequence[Sample]
     inputs: tuple[Channel, ...]
     targets: tuple[Channel, ...]
+    parameters: tuple[Channel, ...] = ()
+    correspondence: Correspondence = "none"
     training: TrainingConfig = field(default_factory=TrainingConfig)
     seed: int = 0
     session: Session = field(default_factory=Session)
@@ -45,7 +50,8 @@ class FitTask:
     @staticmethod
     def of(data: Dataset, **settings: Any) -> "FitTask":
         """Make the task of fitting to all samples of a data set."""
-        return FitTask(samples=tuple(data), inputs=data.inputs, targets=data.targets, **settings)
+        about = {name: getattr(data, name) for name in ("inputs", "targets", "parameters", "correspondence")}
+        return FitTask(samples=tuple(data), **about, **settings)
 
     def select(self, rows: Sequence[int]) -> "FitTask":
         """Return the task of fitting to some of the samples."""

@@ -104,8 +104,7 @@ def _fields(entries: Sequence[Entry], test: Dataset) -> Picture:
     row = representative_samples(np.prod([entry.result.errors for entry in entries], axis=0))["median"]
     sample = test[row]
     predictions = [
-        Prediction(label=entry.name, sample=sample, values=entry.surrogate.predict(sample.points, sample.inputs))
-        for entry in entries
+        Prediction(label=entry.name, sample=sample, values=entry.surrogate.predict_sample(sample)) for entry in entries
     ]
     return Picture(
         png=as_png(draw_predictions(predictions, test.inputs, test.targets)),

@@ -114,7 +114,7 @@ def predict_sample(surrogate: Surrogate, inputs: Inputs, index: int, places: Sam
     """Predict a sample at its own points, or at other places."""
     sample = inputs.sample(index)
     start = time.perf_counter()
-    values = surrogate.predict(sample.points, sample.inputs, at=None if places is None else places.points)
+    values = surrogate.predict_sample(sample, at=None if places is None else places.points)
     seconds = time.perf_counter() - start
     known = places is None and bool(inputs.targets)
     return Predicted(

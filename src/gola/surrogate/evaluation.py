@@ -87,7 +87,7 @@ def evaluate(
         on_progress: Called with the number of finished samples.
         progress: Whether to show on standard error how far it is, if it takes long and nobody else watches.
     """
-    surrogate.require_channels(data.inputs, "The data set")
+    surrogate.require_channels(data, "The data set")
     if [channel.name for channel in data.targets] != [channel.name for channel in surrogate.targets]:
         raise ValueError(
             f"The data set has the target channels {', '.join(map(str, data.targets)) or 'none'}; the surrogate"
@@ -102,7 +102,7 @@ def evaluate(
     with Display("Evaluating", enabled=progress and on_progress is None) as display:
         for number, sample in enumerate(data, start=1):
             start = time.perf_counter()
-            predictions = torch.from_numpy(surrogate.predict(sample.points, sample.inputs))
+            predictions = torch.from_numpy(surrogate.predict_sample(sample))
             seconds.append(time.perf_counter() - start)
             targets = torch.from_numpy(sample.targets)
             columns = list(zip(predictions.split(1, dim=1), targets.split(1, dim=1), strict=True))

@@ -1,6 +1,7 @@
 """The file of a surrogate: tensors in the safetensors format, all else as JSON in its header, and a checksum of both.
 
-Which versions load: the current one, and none before 2, whose operators are gone. Reading never executes anything.
+Which versions load: the current one, and version 2, which knows no parameters, where its operators have not changed
+since; none before, whose operators are gone. Reading never executes anything.
 """
 
 import hashlib
@@ -14,7 +15,7 @@ from safetensors.torch import save
 from torch import Tensor, uint8
 
 FORMAT = "gola surrogate"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:

@@ -47,16 +47,17 @@ def fit(
     # All operators see numbers of ordinary size: what they square must not leave the range of double precision.
     inputs = units_of([sample.inputs for sample in data])
     targets = units_of([sample.targets for sample in data])
-    task = FitTask(
-        samples=[in_units(sample, inputs, targets) for sample in data] if {*inputs, *targets} != {1.0} else tuple(data),
-        inputs=data.inputs,
-        targets=data.targets,
+    parameters = units_of([sample.parameters[None] for sample in data])
+    task = FitTask.of(
+        data,
         training=training,
         seed=seed,
         session=session or Session(),
         provenance={"data": fingerprint},
         train=train,
     )
+    if {*inputs, *targets, *parameters} != {1.0}:
+        task = replace(task, samples=[in_units(sample, inputs, targets, parameters) for sample in data])
     start = time.perf_counter()
     # What is random follows from the seed alone, and the random numbers of the caller's program are left as they were.
     kind = kind_of(config)
@@ -70,9 +71,11 @@ def fit(
         result = kind(config).fit(replace(task, session=watched))
     return Surrogate(
         operator=result.operator.eval(),
-        scaling=replace(result.scaling, input_units=inputs, target_units=targets),
+        scaling=replace(result.scaling, input_units=inputs, target_units=targets, parameter_units=parameters),
         inputs=data.inputs,
         targets=data.targets,
+        parameters=data.parameters,
+        correspondence=data.correspondence,
         coverage=Coverage.of(list(data)),
         scores=dict(result.scores),
         provenance={

@@ -1,16 +1,18 @@
 """A fitted operator, ready to use: a new input function in, the solution out, in the user's units."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from gola.data.sample import Channel
+from gola.data.correspondence import Correspondence
+from gola.data.dataset import Dataset
+from gola.data.parameters import as_row
+from gola.data.sample import Channel, Sample
 from gola.files import replacing
 from gola.geometry import spatial_order
 from gola.operators.operator import Operator
@@ -34,6 +36,9 @@ class Surrogate:
         scaling: Between the user's units and the operator's.
         inputs: Channels that it reads.
         targets: Channels that it predicts.
+        parameters: Parameters that it reads.
+        correspondence: How the points of the training samples correspond to each other. Where these are moved nodes of
+            one mesh, the order of points carries meaning.
         coverage: What the training samples cover, by which predictions are warned of; None to warn of the box only.
         scores: Errors known from fitting: ``cv_error`` (on held-out training samples), ``training_error``,
             ``validation_error``.
@@ -44,17 +49,24 @@ class Surrogate:
     scaling: Scaling
     inputs: tuple[Channel, ...]
     targets: tuple[Channel, ...]
+    parameters: tuple[Channel, ...] = ()
+    correspondence: Correspondence = "none"
     coverage: Coverage | None = None
     scores: dict[str, float] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @torch.no_grad()
-    def predict(self, points: Any, inputs: Any, at: Any = None) -> Float[np.ndarray, "row channel"]:
-        """Predict the solution of a new input function.
+    def predict(
+        self, points: Any, inputs: Any = None, *, parameters: Any = None, at: Any = None
+    ) -> Float[np.ndarray, "row channel"]:
+        """Predict the solution of a new input function and new parameters.
 
         Args:
-            points: Where the input function is known, (points, dim).
-            inputs: The input function there, (points, channels), or (points,) for a single channel.
+            points: Where the input function is known, (points, dim); where to predict.
+            inputs: The input function there, (points, channels), or (points,) for a single channel; None for a
+                surrogate that reads no input functions.
+            parameters: The numbers in the order of :attr:`parameters`; a dict by name; a DataFrame of one row, or a row
+                of one; None for a surrogate that reads no parameters.
             at: Where to predict, (queries, dim); at ``points`` by default.
 
         Returns:
@@ -64,12 +76,16 @@ class Surrogate:
             ValueError: If an array does not have the shape that it needs, or the prediction is not finite.
 
         Warns:
-            UserWarning: If inputs or places are unlike those of the training samples.
+            UserWarning: If inputs, parameters or places are unlike those of the training samples.
         """
         points, values = self._checked(points, inputs)
-        order = spatial_order(points)
+        numbers = as_row(parameters, self.parameters)
+        if self.coverage is not None:
+            self.coverage.warn_of_parameters(numbers, self.parameters)
+        order = self._order(points)
         dtype = torch.float32 if self.operator.normalised else torch.float64
-        cloud = self.operator.prepare(self.scaling.cloud(points[order], values[order], dtype))
+        cloud = self.scaling.cloud(points[order], values[order], dtype, parameters=numbers)
+        cloud = self.operator.prepare(cloud)
         if at is None:
             in_order = self.scaling.decode(self.operator(cloud).double()).numpy()
             predictions = np.empty_like(in_order)
@@ -81,18 +97,25 @@ class Surrogate:
         predicted = self.operator(cloud, at=self.scaling.places(queries, dtype))
         return _finite(self.scaling.decode(predicted.double()).numpy())
 
+    def predict_sample(self, sample: Sample, at: Any = None) -> Float[np.ndarray, "row channel"]:
+        """Predict the solution of a sample from its points, inputs and parameters."""
+        return self.predict(sample.points, sample.inputs, parameters=sample.parameters, at=at)
+
     @property
     def dim(self) -> int:
         """Number of coordinates of a point."""
         return self.operator.config.dim
 
-    def require_channels(self, inputs: Sequence[Channel], label: str) -> None:
-        """Check that data bring the channels that this surrogate reads, in the same order."""
-        wanted, given = ([channel.name for channel in channels] for channels in (self.inputs, inputs))
-        if wanted != given:
-            raise ValueError(
-                f"{label} has the input channels {', '.join(given)}; the surrogate reads {', '.join(wanted)}."
-            )
+    def require_channels(self, data: Dataset, label: str) -> None:
+        """Check that data bring the channels and parameters that this surrogate reads, in the same order."""
+        needed = {"input channels": (self.inputs, data.inputs), "parameters": (self.parameters, data.parameters)}
+        for what, both in needed.items():
+            wanted, given = ([channel.name for channel in channels] for channels in both)
+            if wanted != given:
+                raise ValueError(
+                    f"{label} has the {what} {', '.join(given) or 'none'}; the surrogate reads"
+                    f" {', '.join(wanted) or 'none'}."
+                )
 
     def save(self, path: str | Path) -> None:
         """Write one file, which appears whole or not at all."""
@@ -102,6 +125,8 @@ class Surrogate:
             "scaling": self.scaling.to_dict(),
             "inputs": [asdict(channel) for channel in self.inputs],
             "targets": [asdict(channel) for channel in self.targets],
+            "parameters": [asdict(channel) for channel in self.parameters],
+            "correspondence": self.correspondence,
             "scores": self.scores,
             "provenance": self.provenance,
         }
@@ -127,6 +152,9 @@ class Surrogate:
                 scaling=Scaling.from_dict(about["scaling"]),
                 inputs=tuple(Channel(**channel) for channel in about["inputs"]),
                 targets=tuple(Channel(**channel) for channel in about["targets"]),
+                # Version 2 knows neither.
+                parameters=tuple(Channel(**channel) for channel in about.get("parameters", ())),
+                correspondence=about.get("correspondence", "none"),
                 coverage=None if covered is None else Coverage.from_dict(about["coverage"], covered.numpy()),
                 scores={str(name): float(score) for name, score in about["scores"].items()},
                 provenance=dict(about["provenance"]),
@@ -136,17 +164,23 @@ class Surrogate:
             raise ValueError(f"{path} is not a whole surrogate: {reason}. Fit and save it again.") from error
 
     def __repr__(self) -> str:
-        channels = (" ".join(map(str, channels)) for channels in (self.inputs, self.targets))
+        given = (*self.inputs, *self.parameters)
+        channels = (" ".join(map(str, channels)) or "points" for channels in (given, self.targets))
         return f"Surrogate({self.operator.name} in {self.dim}D: {' -> '.join(channels)})"
 
     def _checked(self, points: Any, inputs: Any) -> tuple[np.ndarray, np.ndarray]:
         points = self._checked_points(points, "points")
-        values = np.asarray(inputs, dtype=np.float64)
+        values = np.empty((len(points), 0)) if inputs is None else np.asarray(inputs, dtype=np.float64)
         values = values[:, None] if values.ndim == 1 else values
         if values.shape != (len(points), len(self.inputs)):
             raise ValueError(
                 f"inputs must have the shape ({len(points)}, {len(self.inputs)}), a row per point and a column for each"
-                f" of {', '.join(map(str, self.inputs))}; got {values.shape}."
+                f" of {', '.join(map(str, self.inputs)) or 'no channels'}; got {values.shape}."
+                + (
+                    " Numbers of a whole sample are parameters: predict(points, parameters=...)."
+                    if self.parameters
+                    else ""
+                )
             )
         _require_finite(values, "inputs")
         if self.coverage is not None:
@@ -162,6 +196,12 @@ class Surrogate:
         _require_finite(points, what)
         self._warn_if_outside(points, what)
         return points
+
+    def _order(self, points: Float[np.ndarray, "point dim"]) -> Int[np.ndarray, " point"]:
+        """Return the order in which the operator gets points: neighbours one after the other, where it needs them."""
+        if "neighbours" in self.operator.needs and self.correspondence != "moved nodes":
+            return spatial_order(points)
+        return np.arange(len(points))
 
     def _is_beyond(self, points: Float[np.ndarray, "point dim"]) -> np.ndarray:
         """Tell which points lie beyond the box around the training points."""

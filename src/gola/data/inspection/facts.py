@@ -28,7 +28,7 @@ class SampleFacts:
         stds: Standard deviation of each channel.
         num_bad: Number of NaN and infinite values of each channel.
         num_bad_points: Number of points with a NaN or infinite coordinate.
-        question: Hash of points and inputs.
+        question: Hash of points, inputs and parameters.
         answer: Hash of the targets.
         columns: Hash of each channel.
     """
@@ -78,7 +78,7 @@ def _facts(sample: Sample, num_coincident: int, points_digest: bytes) -> SampleF
         stds=stds,
         num_bad=(~finite).sum(axis=1),
         num_bad_points=int((~finite_points).sum()),
-        question=points_digest + _digest(sample.inputs),
+        question=points_digest + _digest(sample.inputs) + _digest(sample.parameters),
         answer=_digest(sample.targets),
         columns=tuple(_digest(column) for column in values),
     )

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from gola.data.correspondence import Correspondence
 from gola.data.sample import Channel
 
 FORMAT = "gola-dataset"
-VERSION = 2
-"""Files of version 1 have no checksums, and load too."""
+VERSION = 3
+"""Files of version 1 have no checksums, those of version 2 no parameters; both load too."""
 CHECKSUM = "checksum"
 
 GEOMETRY_OFFSETS = "geometry/offsets"
@@ -24,12 +25,15 @@ CELL_OFFSETS = "geometry/cell_offsets"
 SAMPLE_GEOMETRY = "samples/geometry"
 INPUTS = "samples/inputs"
 TARGETS = "samples/targets"
+PARAMETERS = "samples/parameters"
 ARRAYS = (POINTS, BOUNDARY, WEIGHTS, CELLS, INPUTS, TARGETS)
+CHANNELS = (INPUTS, TARGETS, PARAMETERS)
 INDICES = (GEOMETRY_OFFSETS, CELL_OFFSETS, SAMPLE_GEOMETRY)
 GEOMETRY_CHECKSUMS = "geometry/checksums"
 SAMPLE_CHECKSUMS = "samples/checksums"
 CHECKSUMS = (GEOMETRY_CHECKSUMS, SAMPLE_CHECKSUMS)
 PROVENANCE = "provenance"
+CORRESPONDENCE = "correspondence"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +41,17 @@ class Header:
     """What a data set says about all of its samples.
 
     Attributes:
-        inputs: Channels of the inputs.
+        inputs: Channels of the inputs; empty where parameters or the points alone make the difference.
         targets: Channels of the targets; empty for a set of inputs without solutions.
+        parameters: Name and unit of each parameter.
+        correspondence: How the points of one sample correspond to those of another; None where it is not known yet.
         provenance: Where the samples came from; anything that JSON can hold.
     """
 
     inputs: tuple[Channel, ...]
     targets: tuple[Channel, ...]
+    parameters: tuple[Channel, ...] = ()
+    correspondence: Correspondence | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

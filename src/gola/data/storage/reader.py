@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import h5py
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Shaped
 
+from gola.data.correspondence import Correspondence, correspondence_of
 from gola.data.sample import Channel, Sample
 from gola.data.storage import layout
 from gola.data.storage.checksums import header_checksum, rows_checksum, texts
@@ -24,9 +25,10 @@ _Geometry = dict[str, np.ndarray | None]
 _NUM_AXES = {
     layout.GEOMETRY_OFFSETS: 1, layout.POINTS: 2, layout.BOUNDARY: 1, layout.WEIGHTS: 1, layout.CELLS: 2,
     layout.CELL_OFFSETS: 1, layout.SAMPLE_GEOMETRY: 1, layout.INPUTS: 2, layout.TARGETS: 2,
+    layout.PARAMETERS: 2,
     layout.GEOMETRY_CHECKSUMS: 1, layout.SAMPLE_CHECKSUMS: 1,
 }  # fmt: skip
-_REQUIRED = (layout.GEOMETRY_OFFSETS, layout.POINTS, layout.INPUTS)
+_REQUIRED = (layout.GEOMETRY_OFFSETS, layout.POINTS)
 # The deflate algorithm shrinks nothing by more than a factor of 1032.
 _LARGEST_COMPRESSION = 1032
 
@@ -48,6 +50,7 @@ class StoredSamples:
         cell_offsets: The same for the cells.
         checksums: Of the values of each selected sample; None in files that have none.
         geometry_checksums: Of each geometry.
+        parameters: Of each selected sample, as they are stored; read at once, since they are few.
     """
 
     path: Path
@@ -59,6 +62,7 @@ class StoredSamples:
     cell_offsets: Int[np.ndarray, " geometry_plus_one"] | None
     checksums: Int[np.ndarray, " sample"] | None = None
     geometry_checksums: Int[np.ndarray, " geometry"] | None = None
+    parameters: Shaped[np.ndarray, "sample parameter"] | None = None
 
     @property
     def num_points(self) -> Int[np.ndarray, " sample"]:
@@ -69,8 +73,13 @@ class StoredSamples:
     def select(self, indices: Sequence[int]) -> "StoredSamples":
         """Return these samples, in this order."""
         chosen = np.asarray(indices, dtype=np.int64)
-        checksums = None if self.checksums is None else self.checksums[chosen]
-        return replace(self, geometries=self.geometries[chosen], starts=self.starts[chosen], checksums=checksums)
+        return replace(
+            self,
+            geometries=self.geometries[chosen],
+            starts=self.starts[chosen],
+            checksums=None if self.checksums is None else self.checksums[chosen],
+            parameters=None if self.parameters is None else self.parameters[chosen],
+        )
 
     def one_per_geometry(self) -> "StoredSamples":
         """Return the first sample of each geometry: all the points there are, without repetition."""
@@ -120,12 +129,21 @@ class StoredSamples:
         start = self.starts[position]
         rows = slice(start, start + len(geometry["points"]))  # type: ignore[arg-type]  # points are never None
         stored = {name: _rows(arrays, name, rows) for name in (layout.INPUTS, layout.TARGETS)}
+        if self.parameters is not None:
+            stored[layout.PARAMETERS] = self.parameters[position]
         if self.checksums is not None:
             self._require_sound(stored, int(self.checksums[position]))
-        inputs, targets = (_as(stored[name], np.float64) for name in (layout.INPUTS, layout.TARGETS))
-        if targets is None:
-            targets = np.empty((len(inputs), 0))  # type: ignore[arg-type]  # checked when the file was first read
-        return Sample(inputs=inputs, targets=targets, **geometry)  # type: ignore[arg-type]
+        none = np.empty((rows.stop - rows.start, 0))
+        inputs, targets = (
+            none if stored[name] is None else _as(stored[name], np.float64) for name in (layout.INPUTS, layout.TARGETS)
+        )
+        parameters = _as(stored.get(layout.PARAMETERS), np.float64)
+        return Sample(
+            inputs=inputs,  # type: ignore[arg-type]
+            targets=targets,  # type: ignore[arg-type]
+            parameters=np.empty(0) if parameters is None else parameters,
+            **geometry,  # type: ignore[arg-type]
+        )
 
     def _require_sound(self, stored: _Geometry, checksum: int) -> None:
         if rows_checksum(stored.values()) != checksum:
@@ -141,12 +159,17 @@ def read_dataset(path: str | Path) -> tuple[Header, StoredSamples]:
         _require_format(file, path)
         _require_datasets(file, path)
         _require_checksum(file, path)
-        header = Header(
-            inputs=_channels(file, layout.INPUTS, path),
-            targets=_channels(file, layout.TARGETS, path) if layout.TARGETS in file else (),
-            provenance=_provenance(file, path),
-        )
+        inputs, targets, parameters = (_channels(file, name, path) if name in file else () for name in layout.CHANNELS)
+        provenance, correspondence = _provenance(file, path), _correspondence(file, path)
         samples = _index(file, path)
+    header = Header(
+        inputs=inputs,
+        targets=targets,
+        parameters=parameters,
+        # In files that do not say it, it is found.
+        correspondence=correspondence or correspondence_of(samples.one_per_geometry()),
+        provenance=provenance,
+    )
     return header, samples
 
 
@@ -250,15 +273,30 @@ def _provenance(file: h5py.File, path: Path) -> dict[str, Any]:
     return provenance
 
 
+def _correspondence(file: h5py.File, path: Path) -> Correspondence | None:
+    found = texts(file, layout.CORRESPONDENCE)
+    if not found:
+        return None
+    for known in get_args(Correspondence):
+        if found == [known]:
+            return cast("Correspondence", known)
+    known = ", ".join(get_args(Correspondence))
+    raise ValueError(f"{path}: the attribute `correspondence` must be one of {known}; got {found[0]!r}.")
+
+
 def _index(file: h5py.File, path: Path) -> StoredSamples:
     """Work out where each sample lies, and check that the arrays have the lengths that this needs."""
     offsets = _offsets(file, layout.GEOMETRY_OFFSETS, len(file[layout.POINTS]), path)
     lengths = np.diff(offsets)
     if not (lengths > 0).all():
         raise ValueError(f"{path}: geometry {int(np.argmin(lengths))} has no points; leave it out.")
-    num_rows = len(file[layout.INPUTS])
-    geometries = _geometries(file, lengths, num_rows, path)
+    geometries = _geometries(file, lengths, path)
     ends = np.cumsum(lengths[geometries])
+    if layout.PARAMETERS in file and len(file[layout.PARAMETERS]) != len(geometries):
+        raise ValueError(
+            f"{path}: {layout.PARAMETERS!r} has {len(file[layout.PARAMETERS])} rows where there are {len(geometries)}"
+            " samples."
+        )
     needed = {layout.INPUTS: int(ends[-1]), layout.TARGETS: int(ends[-1])}
     needed |= {layout.BOUNDARY: int(offsets[-1]), layout.WEIGHTS: int(offsets[-1])}
     for name, rows in needed.items():
@@ -279,6 +317,7 @@ def _index(file: h5py.File, path: Path) -> StoredSamples:
         cell_offsets=cell_offsets,
         checksums=_checksums(file, layout.SAMPLE_CHECKSUMS, len(geometries), path),
         geometry_checksums=_checksums(file, layout.GEOMETRY_CHECKSUMS, len(lengths), path),
+        parameters=file[layout.PARAMETERS][()] if layout.PARAMETERS in file else None,
     )
 
 
@@ -300,17 +339,17 @@ def _offsets(file: h5py.File, name: str, end: int, path: Path) -> Int[np.ndarray
     return offsets
 
 
-def _geometries(
-    file: h5py.File, lengths: Int[np.ndarray, " geometry"], num_rows: int, path: Path
-) -> Int[np.ndarray, " sample"]:
+def _geometries(file: h5py.File, lengths: Int[np.ndarray, " geometry"], path: Path) -> Int[np.ndarray, " sample"]:
     """Return the geometry of each sample: as stored, or one for all, or one each."""
     if layout.SAMPLE_GEOMETRY in file:
         geometries = np.asarray(file[layout.SAMPLE_GEOMETRY][()], dtype=np.int64)
         if len(geometries) == 0 or geometries.min() < 0 or geometries.max() >= len(lengths):
             raise ValueError(f"{path}: {layout.SAMPLE_GEOMETRY!r} must hold numbers from 0 to {len(lengths) - 1}.")
         return geometries
-    if len(lengths) == 1 and num_rows >= lengths[0]:
-        return np.zeros(num_rows // int(lengths[0]), dtype=np.int64)
+    if len(lengths) == 1:
+        counts = [len(file[name]) // int(lengths[0]) for name in (layout.INPUTS, layout.TARGETS) if name in file]
+        counts += [len(file[layout.PARAMETERS])] if layout.PARAMETERS in file else []
+        return np.zeros(max(1, counts[0] if counts else 1), dtype=np.int64)
     return np.arange(len(lengths))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from gola.data.correspondence import CorrespondenceSearch
 from gola.data.sample import Channel, Sample
 from gola.data.storage import layout
 from gola.data.storage.checksums import header_checksum, rows_checksum
@@ -29,13 +30,13 @@ def write_samples(path: str | Path, samples: Iterable[Sample], header: Header, *
     Args:
         path: The file; one that exists is replaced at the end, and kept if anything goes wrong.
         samples: Read once, one at a time; each is checked.
-        header: Channels and provenance.
+        header: Channels and provenance; the correspondence of the points is found, unless it says so.
         compress: Shrink the file, by a fifth for rough fields and more for smooth ones; writing takes about six
             times as long, reading twice.
     """
     with replacing(path) as temporary, creating_hdf5(temporary) as (file, sink):
         writer = _Writer(file, compress)
-        for sample in checked_samples(samples, header.inputs, header.targets):
+        for sample in checked_samples(samples, header.inputs, header.targets, header.parameters):
             writer.append(sample)
             sink.require_success()
         writer.finish(header)
@@ -83,6 +84,7 @@ class _Writer:
         self._geometry_of_sample: list[int] = []
         self._geometry_checksums: list[int] = []
         self._sample_checksums: list[int] = []
+        self._correspondence = CorrespondenceSearch()
 
     def append(self, sample: Sample) -> None:
         digest = _geometry_digest(sample)
@@ -90,9 +92,13 @@ class _Writer:
             self._geometries[digest] = len(self._geometries)
             self._append_geometry(sample)
         self._geometry_of_sample.append(self._geometries[digest])
-        written = [self._append(layout.INPUTS, sample.inputs, "<f8")]
-        if sample.targets.shape[1]:
-            written.append(self._append(layout.TARGETS, sample.targets, "<f8"))
+        self._correspondence.add(sample)
+        columns = {
+            layout.INPUTS: sample.inputs,
+            layout.TARGETS: sample.targets,
+            layout.PARAMETERS: sample.parameters[None],
+        }
+        written = [self._append(name, rows, "<f8") for name, rows in columns.items() if rows.shape[1]]
         self._sample_checksums.append(rows_checksum(written))
 
     def finish(self, header: Header) -> None:
@@ -136,9 +142,11 @@ class _Writer:
         _store_texts(self._file, "format", layout.FORMAT)
         self._file.attrs["version"] = layout.VERSION
         _store_texts(self._file, "writer", layout.writer_name())
-        _name_channels(self._file[layout.INPUTS], header.inputs)
-        if header.targets:
-            _name_channels(self._file[layout.TARGETS], header.targets)
+        _store_texts(self._file, layout.CORRESPONDENCE, header.correspondence or self._correspondence.found)
+        named = zip(layout.CHANNELS, (header.inputs, header.targets, header.parameters), strict=True)
+        for name, channels in named:
+            if channels:
+                _name_channels(self._file[name], channels)
         # A dataset, not an attribute: an attribute cannot exceed 64 KiB.
         self._file[layout.PROVENANCE] = np.bytes_(json.dumps(header.provenance).encode("ascii"))
         _store_texts(self._file, layout.CHECKSUM, header_checksum(self._file))

@@ -41,7 +41,7 @@ def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
     devices = launch(session)
     learned, validated = _split(samples, config.num_validation(len(samples)), seed)
     # After the split: copies of a sample that is set aside would give it away.
-    mirror = Mirror.of(scaling.frame, task.inputs, task.targets)
+    mirror = Mirror.of(scaling.frame, task.inputs, task.targets, task.parameters)
     learned = augmented(learned, config.symmetries, mirror, seed=seed)
     config = config.resolved(len(learned))
     prepared = PreparedSamples(

@@ -74,7 +74,7 @@ class DeepONet(Network):
     def __init__(self, config: DeepONetConfig) -> None:
         super().__init__(config)
         self.num_sensors, self.sensor_box = config.num_sensors, config.sensor_box
-        num_readings = config.num_sensors**config.dim * config.num_inputs
+        num_readings = config.num_sensors**config.dim * config.num_channels
         hidden = [config.width] * (config.branch_layers - 1)
         self.branch = _perceptron([num_readings, *hidden, config.width * config.num_outputs])
         self.trunk = _perceptron([config.dim, *[config.width] * config.trunk_layers]).append(nn.ReLU())

@@ -98,7 +98,10 @@ class ClosedForm(Fitted, Operator):
         """Fit to the samples of a task, which are predicted by leave-one-out besides."""
         self.require_samples(task)
         scaling = Scaling.fit(task.samples, normalised=self.normalised)
-        cloud = Cloud.collate([scaling.cloud(one.points, one.inputs, torch.float64) for one in task.samples])
+        clouds = [
+            scaling.cloud(one.points, one.inputs, torch.float64, parameters=one.parameters) for one in task.samples
+        ]
+        cloud = Cloud.collate(clouds)
         targets = torch.cat([scaling.encode(one.targets, torch.float64) for one in task.samples])
         self.fit_cloud(cloud, targets)
         predictions = self.leave_one_out()
@@ -220,7 +223,7 @@ class ClosedForm(Fitted, Operator):
         self._places = Queries(points=cloud.points, offsets=cloud.offsets)
 
     def _training_samples(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> Samples:
-        self._check(cloud)
+        seen = self.seen(cloud)
         if targets.shape[1] != self.config.num_outputs:
             raise ValueError(
                 f"This {self.title} was made for {self.config.num_outputs} output channels and the targets have"
@@ -231,7 +234,7 @@ class ClosedForm(Fitted, Operator):
                 f"The {self.title} needs at least {self.min_samples} training samples, to leave one out;"
                 f" got {cloud.num_samples}."
             )
-        return Samples.of(cloud, targets)
+        return Samples.of(seen, targets)
 
     def _values(
         self, coefficients: Float[Tensor, "sample mode channel"], queries: Queries

@@ -104,7 +104,7 @@ class Kernel(ClosedForm):
     def __init__(self, config: KernelConfig) -> None:
         super().__init__(config)
         self.inputs = InputFeatures()
-        self.homogeneity = Homogeneity(config.num_inputs)
+        self.homogeneity = Homogeneity(config.num_channels)
         self._register_empty("positive", "known_inputs", "centre", "dual", "offset")
 
     @property
@@ -118,7 +118,7 @@ class Kernel(ClosedForm):
     ) -> Float[Tensor, "sample mode channel"]:
         """Try all kernels, on the inputs as they are and transformed, with their amplitudes and without."""
         self.positive = torch.cat(list(samples.inputs)).min(dim=0).values > 0.0
-        best = self._best(samples, solutions, Homogeneity(self.config.num_inputs))
+        best = self._best(samples, solutions, Homogeneity(self.config.num_channels))
         suspected = Homogeneity.suspected(samples.inputs, samples.targets)
         if self.config.homogeneity and suspected.is_any:
             best = self._better(samples, solutions, [suspected], best)

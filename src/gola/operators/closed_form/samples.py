@@ -18,11 +18,13 @@ class Samples:
         points: Coordinates.
         inputs: The input function at the points.
         targets: The solution at the points.
+        parameters: Numbers of each sample; none for an operator that sees them as channels of the inputs.
     """
 
     points: Sequence[Float[Tensor, "_ dim"]]
     inputs: Sequence[Float[Tensor, "_ input_channel"]]
     targets: Sequence[Float[Tensor, "_ target_channel"]]
+    parameters: Float[Tensor, "sample parameter"]
 
     @staticmethod
     def of(cloud: Cloud, targets: Float[Tensor, "point target_channel"]) -> "Samples":
@@ -32,12 +34,14 @@ class Samples:
                 f"There are targets for {len(targets)} points and the cloud has {cloud.num_points}; give one row of"
                 " targets for each point of the cloud."
             )
-        for what, values in (("points", cloud.points), ("inputs", cloud.values), ("targets", targets)):
+        checked = {"points": cloud.points, "inputs": cloud.values, "targets": targets, "parameters": cloud.parameters}
+        for what, values in checked.items():
             if not values.isfinite().all():
                 raise ValueError(f"The {what} of the training samples must be finite; remove NaN and infinite values.")
         parts = (torch.split(values.detach().double(), cloud.sizes) for values in (cloud.points, cloud.values, targets))
         points, inputs, solutions = parts
-        return Samples(points=points, inputs=inputs, targets=solutions)
+        parameters = cloud.parameters.detach().double()
+        return Samples(points=points, inputs=inputs, targets=solutions, parameters=parameters)
 
     def __len__(self) -> int:
         return len(self.points)

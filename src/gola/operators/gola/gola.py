@@ -80,7 +80,7 @@ class GolaBlock(nn.Module):
 
     def __init__(self, config: GolaConfig) -> None:
         super().__init__()
-        dim, num_inputs, width = config.dim, config.num_inputs, config.width
+        dim, num_inputs, width = config.dim, config.num_channels, config.width
         self.attention_residual = config.attention_residual
         self.message_passing = MessagePassing(dim=dim, num_inputs=num_inputs, width=width, scale=config.edge_scale)
         self.mlp = ResidualMLP(width)
@@ -124,7 +124,7 @@ class Gola(Network):
         self.encode_points = config.encode_points
         self.encoder = FourierEncoder(
             dim=config.dim,
-            num_inputs=config.num_inputs + (config.dim if config.encode_points else 0),
+            num_inputs=config.num_channels + (config.dim if config.encode_points else 0),
             width=config.width,
             num_modes=config.num_modes,
             frequency_scale=config.frequency_scale,

@@ -92,7 +92,7 @@ class Spectral(Network):
         self.settings = config
         width = config.width
         self.lift = nn.Sequential(
-            nn.Linear(config.num_inputs + config.dim, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
+            nn.Linear(config.num_channels + config.dim, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
         )
         numbers = torch.from_numpy(wave_numbers(config.largest_wave, config.dim))
         frequencies = torch.linalg.vector_norm(numbers.float() / config.padding, dim=1)
@@ -145,7 +145,7 @@ def _local_mixing(config: SpectralConfig) -> LocalMixing | None:
         return None
     return LocalMixing(
         dim=config.dim,
-        num_inputs=config.num_inputs,
+        num_inputs=config.num_channels,
         width=config.width,
         num_heads=config.num_heads,
         radius=config.radius,
