@@ -55,7 +55,7 @@ class FinnedCooler(ParametricProblem):
     """
 
     name: ClassVar[str] = "finned_cooler"
-    title: ClassVar[str] = "Finned cooler over a chip (3D)"
+    title: ClassVar[str] = "Finned cooler over a chip"
     equation: ClassVar[str] = (
         "∇·(k∇T) = 0 in a plate with fins, k ∂T/∂n = q under a chip, −h(T − Tₐ) in the air, 0 elsewhere"
     )
