@@ -154,6 +154,12 @@ PROBLEMS: Registry[Any] = Registry(
         "perforated_darcy": "gola.problems.perforated_darcy:PerforatedDarcy",
         "plate_elasticity": "gola.problems.plate_elasticity:PlateElasticity",
         "heat_sink": "gola.problems.heat_sink:HeatSink",
+        "block_heat": "gola.problems.block_heat:BlockHeat",
+        "flow_past_body": "gola.problems.flow_past_body:FlowPastBody",
+        "deforming_channel": "gola.problems.deforming_channel:DeformingChannel",
+        "burgers": "gola.problems.burgers:Burgers",
+        "vorticity": "gola.problems.vorticity:Vorticity",
+        "finned_cooler": "gola.problems.finned_cooler:FinnedCooler",
     },
 )
 """Classes derived from :class:`gola.problems.Problem`."""

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 
 from gola.data.correspondence import Correspondence, correspondence_of, require_correspondence
 from gola.data.parameters import as_table
+from gola.data.periods import Periods, checked_periods
 from gola.data.sample import Channel, Sample
 from gola.data.storage import Header, StoredSamples, as_provenance, read_dataset, write_samples
 from gola.data.validation import alike, as_channels, as_plain, checked_sample, checked_samples
@@ -34,6 +35,7 @@ class Dataset:
         parameters: Name and unit of each parameter.
         correspondence: How the points of one sample correspond to those of another: ``"same points"``, ``"moved
             nodes"`` of one mesh, or ``"none"``.
+        periods: The period along each axis, None for an axis that is not periodic; None where none is.
         provenance: Where the samples came from, ready for JSON: problem, parameters, seed, version and, under
             ``"steps"``, what was done to them since.
     """
@@ -43,6 +45,7 @@ class Dataset:
     targets: tuple[Channel, ...]
     parameters: tuple[Channel, ...] = ()
     correspondence: Correspondence = "none"
+    periods: Periods | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -60,6 +63,7 @@ class Dataset:
         cells: Any = None,
         weights: Any = None,
         correspondence: Correspondence | None = None,
+        periods: Sequence[float | None] | None = None,
         provenance: Mapping[str, Any] | None = None,
     ) -> "Dataset":
         """Build a data set from arrays: lists with one array per sample, or arrays stacked along a first axis.
@@ -79,6 +83,8 @@ class Dataset:
             cells: Per sample (cells, vertices), simplices over the points; or one array for all.
             weights: Per sample (points,), quadrature weights; or one array for all.
             correspondence: How the points of one sample correspond to those of another; found by default.
+            periods: The period along each axis, None for an axis that is not periodic, ``(1.0, None)``; the last point
+                of a grid on a periodic axis may be there or not.
             provenance: Where the data came from; anything that JSON can hold.
 
         Examples:
@@ -134,6 +140,7 @@ class Dataset:
             targets=targets_named,
             parameters=parameters_named,
             correspondence=correspondence,
+            periods=periods,
             provenance=provenance,
         )
 
@@ -146,6 +153,7 @@ class Dataset:
         targets: Sequence[str | Channel] = (),
         parameters: Sequence[str | Channel] = (),
         correspondence: Correspondence | None = None,
+        periods: Sequence[float | None] | None = None,
         provenance: Mapping[str, Any] | None = None,
         labels: Iterable[str] | None = None,
     ) -> "Dataset":
@@ -157,6 +165,8 @@ class Dataset:
             targets: Names of the target channels, or channels with units.
             parameters: Names of the parameters, or names with units.
             correspondence: How the points of one sample correspond to those of another; found by default.
+            periods: The period along each axis, None for an axis that is not periodic, ``(1.0, None)``; the last point
+                of a grid on a periodic axis may be there or not.
             provenance: Where the samples came from; anything that JSON can hold.
             labels: What error messages call the samples, for instance the names of their files.
         """
@@ -167,6 +177,7 @@ class Dataset:
             targets=targets,
             parameters=parameters,
             correspondence=correspondence,
+            periods=periods,
             provenance=provenance,
         )
 
@@ -179,6 +190,7 @@ class Dataset:
         targets: tuple[Channel, ...],
         parameters: tuple[Channel, ...],
         correspondence: Correspondence | None,
+        periods: Sequence[float | None] | None,
         provenance: Mapping[str, Any] | None,
     ) -> "Dataset":
         """Keep samples that were checked before."""
@@ -200,6 +212,7 @@ class Dataset:
             targets=targets,
             parameters=parameters,
             correspondence=found,
+            periods=checked_periods(periods, held),
             provenance=as_provenance(provenance),
         )
 
@@ -220,6 +233,7 @@ class Dataset:
             targets=header.targets,
             parameters=header.parameters,
             correspondence=header.correspondence,
+            periods=header.periods,
             provenance=header.provenance,
         )
 
@@ -236,6 +250,7 @@ class Dataset:
             targets=self.targets,
             parameters=self.parameters,
             correspondence=self.correspondence,
+            periods=self.periods,
             provenance=self.provenance,
         )
         write_samples(path, self, header, compress=compress)
@@ -312,6 +327,8 @@ class Dataset:
         if self.parameters:
             digest.update(repr(self.parameters).encode())
             digest.update(np.ascontiguousarray(self.parameter_values).data)
+        if self.periods is not None:
+            digest.update(repr(self.periods).encode())
         for sample in self:
             arrays = (sample.points, sample.inputs, sample.targets, sample.boundary, sample.cells, sample.weights)
             for array in arrays:

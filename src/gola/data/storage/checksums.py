@@ -29,11 +29,13 @@ def header_checksum(file: h5py.File) -> str:
     about = {name: texts(file, name) for name in ("format", "version", "writer")}
     shapes = {name: (file[name].dtype.str, file[name].shape) for name in layout.ARRAYS if name in file}
     channels = [texts(file[name], what) for name in layout.CHANNELS if name in file for what in _NAMING]
-    # Files of version 2 have neither, and their checksum knows nothing of them.
+    # Files of version 2 have none of these, and their checksum knows nothing of them.
     if layout.PARAMETERS in file:
         shapes[layout.PARAMETERS] = (file[layout.PARAMETERS].dtype.str, file[layout.PARAMETERS].shape)
     if layout.CORRESPONDENCE in file.attrs:
         about[layout.CORRESPONDENCE] = texts(file, layout.CORRESPONDENCE)
+    if layout.PERIODS in file.attrs:
+        about[layout.PERIODS] = [str(number) for number in np.atleast_1d(file.attrs[layout.PERIODS]).tolist()]
     provenance = file[layout.PROVENANCE].asstr()[()] if layout.PROVENANCE in file else None
     digest = hashlib.blake2b(json.dumps([about, shapes, channels, provenance]).encode(), digest_size=16)
     for name in (*layout.INDICES, *layout.CHECKSUMS):

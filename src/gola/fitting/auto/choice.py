@@ -111,7 +111,8 @@ class _Trial:
 
     def __post_init__(self) -> None:
         samples = self.task.samples
-        about = {name: getattr(self.task, name) for name in ("inputs", "targets", "parameters", "correspondence")}
+        known = ("inputs", "targets", "parameters", "correspondence", "periods")
+        about = {name: getattr(self.task, name) for name in known}
         self.data = Dataset(samples=tuple(samples), **about)
         self.scaling = Scaling.fit(samples, normalised=False)
         self.preprocessing = Preprocessing(self.config.num_channels)
