@@ -135,6 +135,7 @@ OPERATORS: Registry[Any] = Registry(
         "deeponet": "gola.operators.baselines.deeponet:DeepONet",
         "linear": "gola.operators.linear:Linear",
         "kernel": "gola.operators.closed_form.kernel:Kernel",
+        "periodic_kernel": "gola.operators.closed_form.periodic_kernel:PeriodicKernel",
         "pod_gp": "gola.operators.closed_form.pod_gp:PodGp",
         "pod_rbf": "gola.operators.closed_form.pod_rbf:PodRbf",
         "nearest": "gola.operators.closed_form.nearest:Nearest",

@@ -163,13 +163,10 @@ class CovarianceSearch:
         well each does alone, and taken together in this order.
         """
         layout, count = best.layout, len(self.positive)
-        alone = [self.found(layout.with_linear([group], is_affine=False)).error for group in range(count)]
+        alone = [min(self.found(one).error for one in _linear_in([group], layout)) for group in range(count)]
         order = np.argsort(alone, kind="stable").tolist()
-        yield from (
-            layout.with_linear(order[: size + 1], is_affine=is_affine)
-            for size in range(count)
-            for is_affine in (False, True)
-        )
+        for size in range(1, count + 1):
+            yield from _linear_in(order[:size], layout)
 
     def _optimised(self, layout: Layout, starts: Sequence[Covariance], num_steps: int) -> Found:
         pairs, responses = self.pairs(layout.logs), self.responses(layout)
@@ -271,6 +268,10 @@ class _Objective:
         residuals = precision @ self.responses.columns / precision.diagonal()[:, None]
         squares = (residuals * self.responses.weights).square().sum(dim=1)
         return squares if bool(squares.isfinite().all()) and float(squares.detach().sum()) > 0.0 else None
+
+
+def _linear_in(groups: Sequence[int], layout: Layout) -> list[Layout]:
+    return [layout.with_linear(groups, is_affine=is_affine) for is_affine in (False, True)]
 
 
 def _error(found: Found) -> float:
