@@ -42,7 +42,7 @@ def surrogate(folder):
 
 def expected(surrogate, index=0, at=None):
     sample = made()[index]
-    return surrogate.predict(sample.points, sample.inputs, at)[:, 0]
+    return surrogate.predict(sample.points, sample.inputs, at=at)[:, 0]
 
 
 def test_a_sample_of_a_data_set_becomes_a_mesh_with_inputs_truth_prediction_and_error(folder, surrogate, tmp_path):

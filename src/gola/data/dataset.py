@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 
 from gola.data.correspondence import Correspondence, correspondence_of, require_correspondence
 from gola.data.parameters import as_table
+from gola.data.periods import Periods, checked_periods
 from gola.data.sample import Channel, Sample
 from gola.data.storage import Header, StoredSamples, as_provenance, read_dataset, write_samples
 from gola.data.times import num_channels
@@ -36,6 +37,7 @@ class Dataset:
         parameters: Name and unit of each parameter.
         correspondence: How the points of one sample correspond to those of another: ``"same points"``, ``"moved
             nodes"`` of one mesh, or ``"none"``. It says nothing about times.
+        periods: The period along each axis, None for an axis that is not periodic; None where none is.
         provenance: Where the samples came from, ready for JSON: problem, parameters, seed, version and, under
             ``"steps"``, what was done to them since.
     """
@@ -45,6 +47,7 @@ class Dataset:
     targets: tuple[Channel, ...]
     parameters: tuple[Channel, ...] = ()
     correspondence: Correspondence = "none"
+    periods: Periods | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -63,6 +66,7 @@ class Dataset:
         weights: Any = None,
         times: Any = None,
         correspondence: Correspondence | None = None,
+        periods: Sequence[float | None] | None = None,
         provenance: Mapping[str, Any] | None = None,
     ) -> "Dataset":
         """Build a data set from arrays: lists with one array per sample, or arrays stacked along a first axis.
@@ -86,6 +90,8 @@ class Dataset:
             times: The times of trajectories, (times,) for all, or one such array per sample; None for samples without
                 time.
             correspondence: How the points of one sample correspond to those of another; found by default.
+            periods: The period along each axis, None for an axis that is not periodic, ``(1.0, None)``; the last point
+                of a grid on a periodic axis may be there or not.
             provenance: Where the data came from; anything that JSON can hold.
 
         Examples:
@@ -152,6 +158,7 @@ class Dataset:
             targets=targets_named,
             parameters=parameters_named,
             correspondence=correspondence,
+            periods=periods,
             provenance=provenance,
         )
 
@@ -164,6 +171,7 @@ class Dataset:
         targets: Sequence[str | Channel] = (),
         parameters: Sequence[str | Channel] = (),
         correspondence: Correspondence | None = None,
+        periods: Sequence[float | None] | None = None,
         provenance: Mapping[str, Any] | None = None,
         labels: Iterable[str] | None = None,
     ) -> "Dataset":
@@ -175,6 +183,8 @@ class Dataset:
             targets: Names of the target channels, or channels with units.
             parameters: Names of the parameters, or names with units.
             correspondence: How the points of one sample correspond to those of another; found by default.
+            periods: The period along each axis, None for an axis that is not periodic, ``(1.0, None)``; the last point
+                of a grid on a periodic axis may be there or not.
             provenance: Where the samples came from; anything that JSON can hold.
             labels: What error messages call the samples, for instance the names of their files.
         """
@@ -185,6 +195,7 @@ class Dataset:
             targets=targets,
             parameters=parameters,
             correspondence=correspondence,
+            periods=periods,
             provenance=provenance,
         )
 
@@ -197,6 +208,7 @@ class Dataset:
         targets: tuple[Channel, ...],
         parameters: tuple[Channel, ...],
         correspondence: Correspondence | None,
+        periods: Sequence[float | None] | None,
         provenance: Mapping[str, Any] | None,
     ) -> "Dataset":
         """Keep samples that were checked before."""
@@ -218,6 +230,7 @@ class Dataset:
             targets=targets,
             parameters=parameters,
             correspondence=found,
+            periods=checked_periods(periods, held),
             provenance=as_provenance(provenance),
         )
 
@@ -238,6 +251,7 @@ class Dataset:
             targets=header.targets,
             parameters=header.parameters,
             correspondence=header.correspondence,
+            periods=header.periods,
             provenance=header.provenance,
         )
 
@@ -254,6 +268,7 @@ class Dataset:
             targets=self.targets,
             parameters=self.parameters,
             correspondence=self.correspondence,
+            periods=self.periods,
             provenance=self.provenance,
         )
         write_samples(path, self, header, compress=compress)
@@ -335,6 +350,8 @@ class Dataset:
         for times in self.times:
             digest.update(repr(times.shape).encode())
             digest.update(np.ascontiguousarray(times).data)
+        if self.periods is not None:
+            digest.update(repr(self.periods).encode())
         for sample in self:
             arrays = (sample.points, sample.inputs, sample.targets, sample.boundary, sample.cells, sample.weights)
             for array in arrays:

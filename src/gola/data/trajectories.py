@@ -138,7 +138,8 @@ def in_space_time(data: Dataset, axis: TimeAxis | None = None) -> Dataset:
         samples.append(plain)
     # Rows of trajectories with other times are other times, even if there are as many.
     correspondence = data.correspondence if axis.shared else "none"
-    return replace(data, samples=tuple(samples), correspondence=correspondence)
+    periods = None if data.periods is None else (*data.periods, None)
+    return replace(data, samples=tuple(samples), correspondence=correspondence, periods=periods)
 
 
 def plain_sample(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gola.operators.closed_form.kernel import Kernel, KernelConfig
     from gola.operators.closed_form.mean import Mean, MeanConfig
     from gola.operators.closed_form.nearest import Nearest, NearestConfig
+    from gola.operators.closed_form.pod_gp import PodGp, PodGpConfig
     from gola.operators.closed_form.pod_rbf import PodRbf, PodRbfConfig
     from gola.operators.cloud import Cloud
     from gola.operators.gola.gola import Gola, GolaConfig
@@ -47,6 +48,8 @@ _HOMES = {
     "Network": "operator",
     "Operator": "operator",
     "OperatorConfig": "operator",
+    "PodGp": "closed_form.pod_gp",
+    "PodGpConfig": "closed_form.pod_gp",
     "PodRbf": "closed_form.pod_rbf",
     "PodRbfConfig": "closed_form.pod_rbf",
     "Queries": "queries",
@@ -81,6 +84,8 @@ __all__ = [
     "Network",
     "Operator",
     "OperatorConfig",
+    "PodGp",
+    "PodGpConfig",
     "PodRbf",
     "PodRbfConfig",
     "Queries",

@@ -115,10 +115,10 @@ def _header(problem: Problem, num_samples: int, seed: int) -> Header:
     return Header(
         inputs=problem.inputs,
         targets=problem.targets,
-        parameters=problem.sample_parameters,
+        parameters=problem.parameters,
         provenance={
             "problem": problem.name,
-            "parameters": problem.parameters,
+            "settings": problem.settings,
             "seed": seed,
             "num_samples": num_samples,
             "version": version("gola"),

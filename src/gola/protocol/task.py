@@ -6,6 +6,7 @@ from typing import Any
 
 from gola.data.correspondence import Correspondence
 from gola.data.dataset import Dataset
+from gola.data.periods import Periods
 from gola.data.sample import Channel, Sample
 from gola.protocol.progress import Epoch
 from gola.protocol.session import Session
@@ -28,6 +29,8 @@ class FitTask:
         targets: Channels of the targets.
         parameters: Name and unit of each parameter.
         correspondence: How the points of one sample correspond to those of another.
+        periods: The period along each axis in the units of the points, None for an axis that is not periodic; None
+            where none is.
         training: How to train, for operators that are trained.
         seed: Random seed of everything that is random.
         session: How to run: devices, checkpoints, progress.
@@ -41,6 +44,7 @@ class FitTask:
     targets: tuple[Channel, ...]
     parameters: tuple[Channel, ...] = ()
     correspondence: Correspondence = "none"
+    periods: Periods | None = None
     training: TrainingConfig = field(default_factory=TrainingConfig)
     seed: int = 0
     session: Session = field(default_factory=Session)
@@ -50,7 +54,8 @@ class FitTask:
     @staticmethod
     def of(data: Dataset, **settings: Any) -> "FitTask":
         """Make the task of fitting to all samples of a data set."""
-        about = {name: getattr(data, name) for name in ("inputs", "targets", "parameters", "correspondence")}
+        known = ("inputs", "targets", "parameters", "correspondence", "periods")
+        about = {name: getattr(data, name) for name in known}
         return FitTask(samples=tuple(data), **about, **settings)
 
     def select(self, rows: Sequence[int]) -> "FitTask":

@@ -37,6 +37,8 @@ def header_checksum(file: h5py.File) -> str:
         about[layout.PER_TIME] = texts(file[layout.INPUTS], layout.PER_TIME)
     if layout.CORRESPONDENCE in file.attrs:
         about[layout.CORRESPONDENCE] = texts(file, layout.CORRESPONDENCE)
+    if layout.PERIODS in file.attrs:
+        about[layout.PERIODS] = [str(number) for number in np.atleast_1d(file.attrs[layout.PERIODS]).tolist()]
     provenance = file[layout.PROVENANCE].asstr()[()] if layout.PROVENANCE in file else None
     digest = hashlib.blake2b(json.dumps([about, shapes, channels, provenance]).encode(), digest_size=16)
     times = [layout.TIME_OFFSETS] if layout.TIME_OFFSETS in file else []

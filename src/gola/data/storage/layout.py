@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gola.data.correspondence import Correspondence
+from gola.data.periods import Periods
 from gola.data.sample import Channel
 
 FORMAT = "gola-dataset"
@@ -38,6 +39,7 @@ SAMPLE_CHECKSUMS = "samples/checksums"
 CHECKSUMS = (GEOMETRY_CHECKSUMS, SAMPLE_CHECKSUMS)
 PROVENANCE = "provenance"
 CORRESPONDENCE = "correspondence"
+PERIODS = "periods"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,7 @@ class Header:
         targets: Channels of the targets; empty for a set of inputs without solutions.
         parameters: Name and unit of each parameter.
         correspondence: How the points of one sample correspond to those of another; None where it is not known yet.
+        periods: The period along each axis, None for an axis that is not periodic; None where none is.
         provenance: Where the samples came from; anything that JSON can hold.
     """
 
@@ -56,6 +59,7 @@ class Header:
     targets: tuple[Channel, ...]
     parameters: tuple[Channel, ...] = ()
     correspondence: Correspondence | None = None
+    periods: Periods | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from gola.data.correspondence import Correspondence, correspondence_of
+from gola.data.periods import Periods
 from gola.data.sample import Channel, Sample
 from gola.data.storage import layout
 from gola.data.storage.checksums import header_checksum, rows_checksum, texts
@@ -176,7 +177,7 @@ def read_dataset(path: str | Path) -> tuple[Header, StoredSamples]:
         _require_datasets(file, path)
         _require_checksum(file, path)
         inputs, targets, parameters = (_channels(file, name, path) if name in file else () for name in layout.CHANNELS)
-        provenance, correspondence = _provenance(file, path), _correspondence(file, path)
+        provenance, correspondence, periods = _provenance(file, path), _correspondence(file, path), _periods(file, path)
         samples = _index(file, path)
     header = Header(
         inputs=inputs,
@@ -184,6 +185,7 @@ def read_dataset(path: str | Path) -> tuple[Header, StoredSamples]:
         parameters=parameters,
         # In files that do not say it, it is found.
         correspondence=correspondence or correspondence_of(samples.one_per_geometry()),
+        periods=periods,
         provenance=provenance,
     )
     return header, samples
@@ -298,6 +300,16 @@ def _correspondence(file: h5py.File, path: Path) -> Correspondence | None:
             return cast("Correspondence", known)
     known = ", ".join(get_args(Correspondence))
     raise ValueError(f"{path}: the attribute `correspondence` must be one of {known}; got {found[0]!r}.")
+
+
+def _periods(file: h5py.File, path: Path) -> Periods | None:
+    if layout.PERIODS not in file.attrs:
+        return None
+    numbers = np.atleast_1d(file.attrs[layout.PERIODS])
+    dim = file[layout.POINTS].shape[1]
+    if numbers.dtype.kind not in "fui" or numbers.shape != (dim,) or (numbers <= 0).any() or np.isinf(numbers).any():
+        raise ValueError(f"{path}: the attribute `periods` must hold {dim} positive numbers or NaN; got {numbers}.")
+    return tuple(None if np.isnan(number) else float(number) for number in numbers)
 
 
 def _index(file: h5py.File, path: Path) -> StoredSamples:

@@ -154,6 +154,8 @@ class _Writer:
         self._file.attrs["version"] = layout.VERSION
         _store_texts(self._file, "writer", layout.writer_name())
         _store_texts(self._file, layout.CORRESPONDENCE, header.correspondence or self._correspondence.found)
+        if header.periods is not None:
+            self._file.attrs[layout.PERIODS] = [np.nan if one is None else one for one in header.periods]
         named = zip(layout.CHANNELS, (header.inputs, header.targets, header.parameters), strict=True)
         for name, channels in named:
             if channels:

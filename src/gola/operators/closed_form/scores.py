@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.metrics import relative_l2
-from gola.operators.closed_form.samples import Samples
+from gola.operators.closed_form.samples import Samples, drawn
 from gola.representation.function_space import FunctionSpace
 from gola.representation.nodal import NodalSpace
 
@@ -34,10 +34,16 @@ class Probes:
         space: FunctionSpace | NodalSpace, solutions: Float[Tensor, "sample mode channel"], samples: Samples
     ) -> "Probes":
         """Evaluate solutions at points drawn from those of all samples."""
-        places = samples.probes(_NUM_PROBES)
+        if isinstance(space, NodalSpace):
+            # Nodes may lie elsewhere in every sample, so they are drawn by their numbers.
+            rows = drawn(len(space.nodes), _NUM_PROBES)
+            places, functions = space.nodes[rows], space.modes[rows]
+        else:
+            places = samples.probes(_NUM_PROBES)
+            functions = space.functions(places)
         return Probes(
             fractions=space.fractions(places),
-            values=torch.einsum("pm,smc->psc", space.functions(places), solutions),
+            values=torch.einsum("pm,smc->psc", functions, solutions),
             scales=samples.target_scales,
         )
 
