@@ -5,7 +5,7 @@ that all times together are as long as the domain: lengths and times have nothin
 that look for neighbours need some proportion of both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -147,7 +147,7 @@ def plain_sample(
 ) -> Sample:
     """Return one trajectory as a plain sample in space and time.
 
-    Its cells stay behind: they divide space only.
+    Its cells stay those of space, over the points at the first time.
 
     Args:
         sample: The trajectory.
@@ -162,6 +162,7 @@ def plain_sample(
         inputs=repeated_inputs(sample.inputs, num_times),
         targets=as_rows(sample.targets),
         boundary=None if sample.boundary is None else np.tile(sample.boundary, num_times),
+        cells=sample.cells,
         weights=None if weights is None else weights.ravel(),
         parameters=sample.parameters,
     )
@@ -182,7 +183,7 @@ def time_weights(times: Float[np.ndarray, " time"]) -> Float[np.ndarray, " time"
     return 0.5 * (np.append(gaps, 0.0) + np.append(0.0, gaps))
 
 
-def require_times(given: Sequence[float] | Float[np.ndarray, " time"] | None, axis: TimeAxis) -> np.ndarray:
+def require_times(given: Any, axis: TimeAxis) -> Float[np.ndarray, " time"]:
     """Return the times to predict at: those that are given, or those that all training trajectories share."""
     if given is None:
         if not axis.shared:

@@ -146,8 +146,8 @@ class Surrogate:
     def require_channels(self, data: Dataset, label: str) -> None:
         """Check that data bring the channels and parameters that this surrogate reads, in the same order."""
         if data.has_time != self.has_time:
-            has, reads = ("has" if data.has_time else "has no"), ("has" if self.has_time else "has not")
-            raise ValueError(f"{label} {has} times; the surrogate was fitted to samples that {reads}.")
+            ours, theirs = ("with" if has_time else "without" for has_time in (self.has_time, data.has_time))
+            raise ValueError(f"{label} has samples {theirs} times; the surrogate was fitted to samples {ours} times.")
         needed = {"input channels": (self.inputs, data.inputs), "parameters": (self.parameters, data.parameters)}
         for what, both in needed.items():
             wanted, given = ([channel.name for channel in channels] for channels in both)
