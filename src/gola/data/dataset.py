@@ -216,6 +216,8 @@ class Dataset:
         if not held:
             raise ValueError("A data set needs at least one sample; got none.")
         as_channels([*inputs, *parameters])
+        if taken := sorted({one.name for one in parameters} & {one.name for one in targets}):
+            raise ValueError(f"{taken[0]!r} is the name of a parameter and of a target; rename one of them.")
         if correspondence is not None:
             require_correspondence(held, correspondence)
         found = correspondence or correspondence_of(held)
