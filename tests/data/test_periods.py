@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gola.data.dataset import Dataset
-from gola.data.periods import parse_periods
+from gola.data.periods import from_axes, parse_periods
 from gola.protocol import FitTask
 
 GRID = np.stack(np.meshgrid(np.arange(8) / 8, np.linspace(0.0, 2.0, 5), indexing="ij"), axis=-1).reshape(-1, 2)
@@ -44,9 +44,9 @@ def test_mistakes_are_named(periods, message):
 
 
 def test_periods_are_read_as_a_command_line_gives_them():
-    assert parse_periods(["y = 2"], dim=2) == (None, 2.0)
-    assert parse_periods([], dim=2) is None
+    assert from_axes(parse_periods(["y = 2"]), dim=2) == (None, 2.0)
+    assert from_axes(parse_periods([]), dim=2) is None
     with pytest.raises(ValueError, match=r"like x=1\.0; got 'x'"):
-        parse_periods(["x"], dim=2)
+        parse_periods(["x"])
     with pytest.raises(ValueError, match="no axis 'z'"):
-        parse_periods(["z=1.0"], dim=2)
+        from_axes(parse_periods(["z=1.0"]), dim=2)

@@ -17,7 +17,7 @@ from gola.cli.surrogates import load_surrogate
 from gola.display import Display
 
 if TYPE_CHECKING:
-    from gola.data.dataset import Dataset
+    from gola.runs.inputs import Inputs
     from gola.runs.prediction import Predicted
 
 
@@ -44,6 +44,20 @@ def predict(
     at: Annotated[
         Path | None, typer.Option(help="Predict at the points of this file, not at those of the input.")
     ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER", help="A parameter, for all samples; before what files say. May be repeated."
+        ),
+    ] = None,
+    parameters: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV",
+            help="A table with a row of parameters for each sample; or, for an input with one sample, with any number"
+            " of cases to predict on it.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the solution for inputs in a file, and write it to another.
@@ -51,36 +65,32 @@ def predict(
     The prediction of a target T is named T_predicted. If the input file contains T, it is written too, with
     T_error = T_predicted − T.
     """
-    from gola.runs.prediction import (  # PyTorch is slow to import
-        Inputs,
-        predict_sample,
-        read_places,
-        require_writable,
-        write_predictions,
-    )
+    from gola.data.formats import parse_numbers  # PyTorch is slow to import
+    from gola.runs.inputs import Inputs
+    from gola.runs.prediction import predict_sample, read_places, require_writable, write_predictions
 
     require_writable(out, at)
     surrogate = load_surrogate(source)
     with _one_line_per_warning(), Display("Predicting") as display:
-        inputs = Inputs.read(file, surrogate)
-        rows = _rows(inputs.data, sample, out)
+        inputs = Inputs.read(file, surrogate, table=parameters, given=parse_numbers(parameter or ()))
+        rows = _rows(inputs, sample, out)
         places = None if at is None else read_places(at, surrogate)
         predictions = []
         for row in rows:
             predictions.append(predict_sample(surrogate, inputs, row, places))
             display.update("samples", len(predictions), len(rows))
     write_predictions(predictions, out, surrogate)
-    _report(predictions, out, len(inputs.data), as_json=as_json)
+    _report(predictions, out, len(inputs), as_json=as_json)
 
 
-def _rows(data: "Dataset", numbers: list[int] | None, out: Path) -> list[int]:
+def _rows(inputs: "Inputs", numbers: list[int] | None, out: Path) -> list[int]:
     from gola.runs.prediction import holds_many
 
     if numbers is None:
-        return list(range(len(data) if holds_many(out) else 1))
+        return list(range(len(inputs) if holds_many(out) else 1))
     if len(numbers) > 1 and not holds_many(out):
         raise ValueError(f"{out} can hold one sample, not {len(numbers)}; name a .h5 file or a folder.")
-    return [sample_index(data, number) for number in numbers]
+    return [sample_index(inputs, number) for number in numbers]
 
 
 @contextmanager

@@ -16,11 +16,11 @@ _AXES = "xyz"
 _ROUNDING = 1e-6
 
 
-def parse_periods(texts: Iterable[str], dim: int) -> Periods | None:
+def parse_periods(texts: Iterable[str]) -> dict[str, float]:
     """Read periods as a command line gives them.
 
-    >>> parse_periods(["x=1.0"], dim=2)
-    (1.0, None)
+    >>> parse_periods(["x=1.0"])
+    {'x': 1.0}
     """
     by_axis: dict[str, float] = {}
     for text in texts:
@@ -29,11 +29,15 @@ def parse_periods(texts: Iterable[str], dim: int) -> Periods | None:
             by_axis[axis] = float(number)
         except ValueError:
             raise ValueError(f"A period is an axis and a length, like x=1.0; got {text!r}.") from None
-    return from_axes(by_axis, dim)
+    return by_axis
 
 
 def from_axes(by_axis: Mapping[str, float], dim: int) -> Periods | None:
-    """Return periods by axis number from those by name; None for none."""
+    """Return periods in the order of the axes from those by name; None for none.
+
+    >>> from_axes({"x": 1.0}, dim=2)
+    (1.0, None)
+    """
     for axis in by_axis:
         if axis not in list(_AXES[:dim]):
             raise ValueError(unknown("axis", axis, _AXES[:dim]))

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from gola.geometry.cells import cell_weights
 from gola.geometry.interpolation import interpolation_weights
+from gola.geometry.layers import Layers, line_weights
 from gola.representation.fitted import Fitted
 
 # Places that are nearer to a node than this share of the extent are the node.
@@ -27,6 +28,7 @@ class NodalSpace(Fitted):
 
     Nothing is smoothed and nothing is lost, whatever the mesh. Nodes may lie elsewhere in every sample; then row i of
     its points is node i. Between the nodes functions are interpolated, in the cells of the mesh where they are known.
+    Nodes in layers, as those of space and time, are interpolated within layers and then between them.
 
     Attributes:
         nodes: The nodes; of moved ones, those of the first sample.
@@ -34,7 +36,7 @@ class NodalSpace(Fitted):
         lower: Lower corner of the bounding box.
         sides: Sides of the bounding box.
         moves: Whether nodes lie elsewhere in every sample.
-        cells: Simplices over the nodes; none where they are not known.
+        cells: Simplices over the nodes, or over those of a layer; none where they are not known.
     """
 
     nodes: Float[Tensor, "node dim"]
@@ -69,8 +71,9 @@ class NodalSpace(Fitted):
         space = NodalSpace()
         space.nodes = nodes.double()
         space.moves = torch.tensor(moves)
-        # Cells of fewer dimensions than the nodes, a surface in space, are not interpolated in.
-        if cells is not None and cells.shape[1] == nodes.shape[1] + 1:
+        # Cells of fewer dimensions than the nodes, a surface in space, are not interpolated in, unless it is a layer.
+        in_layers = Layers.of(nodes.double().cpu().numpy()) is not None
+        if cells is not None and cells.shape[1] in (nodes.shape[1] + 1, nodes.shape[1] + 1 - in_layers):
             space.cells = cells
         space.lower, upper = nodes.min(dim=0).values.double(), nodes.max(dim=0).values.double()
         space.sides = torch.where(upper > space.lower, upper - space.lower, 1.0)
@@ -122,20 +125,37 @@ class NodalSpace(Fitted):
             return at_nodes[:1].expand(len(points), -1)
         if points.shape == known.shape and torch.equal(points.double(), known):
             return at_nodes
-        rows, weights = self._interpolation(known, points)
-        return torch.einsum("pk,pkc->pc", weights, at_nodes[rows])
+        sources, places = known.cpu().numpy(), points.detach().double().cpu().numpy()
+        layers, asked = Layers.of(sources), Layers.of(places)
+        if layers is None or asked is None or not layers.ascend:
+            return self._interpolated(sources, places, at_nodes[None])[0]
+        between = torch.from_numpy(line_weights(layers.heights, asked.heights)).to(at_nodes)
+        at_heights = torch.einsum("ql,lnc->qnc", between, at_nodes.view(len(layers.heights), -1, at_nodes.shape[1]))
+        return self._interpolated(layers.points, asked.points, at_heights).flatten(0, 1)
+
+    def _interpolated(
+        self,
+        nodes: Float[np.ndarray, "node dim"],
+        places: Float[np.ndarray, "place dim"],
+        values: Float[Tensor, "layer node channel"],
+    ) -> Float[Tensor, "layer place channel"]:
+        """Interpolate values at nodes, in every layer alike."""
+        rows, weights = self._interpolation(nodes, places)
+        shares = weights.to(values.device)[..., None]
+        # One node after the other: all that are read at once would be many times as large as the result.
+        parts = (share * values[:, read] for share, read in zip(shares.unbind(1), rows.unbind(1), strict=True))
+        return sum(parts, start=values.new_zeros(len(values), len(places), values.shape[2]))
 
     def _interpolation(
-        self, known: Float[Tensor, "node dim"], points: Float[Tensor, "point dim"]
-    ) -> tuple[Int[Tensor, "point read"], Float[Tensor, "point read"]]:
-        """Return the nodes that each point reads, and how much of each."""
-        nodes, places = known.cpu().numpy(), points.detach().double().cpu().numpy()
+        self, nodes: Float[np.ndarray, "node dim"], places: Float[np.ndarray, "place dim"]
+    ) -> tuple[Int[Tensor, "place read"], Float[Tensor, "place read"]]:
+        """Return the nodes that each place reads, and how much of each."""
         distances, nearest = cKDTree(nodes).query(places)
         if np.max(distances) <= _SAME * float(self.sides.max()):
-            rows = torch.from_numpy(nearest)[:, None].to(points.device)
+            rows = torch.from_numpy(nearest)[:, None]
             return rows, torch.ones_like(rows, dtype=torch.float64)
-        if len(self.cells):
+        if self.cells.shape[1] == nodes.shape[1] + 1:
             read, weights = cell_weights(nodes, self.cells.cpu().numpy(), places)
         else:
             read, weights = interpolation_weights(nodes, places)
-        return torch.from_numpy(read).to(points.device), torch.from_numpy(weights).to(points.device)
+        return torch.from_numpy(read), torch.from_numpy(weights)

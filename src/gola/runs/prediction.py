@@ -1,7 +1,6 @@
 """Predict from file to file: inputs are read, predicted and written with their predictions."""
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,55 +10,13 @@ import torch
 from jaxtyping import Float
 
 from gola.data.dataset import Dataset
-from gola.data.formats import export_sample, import_inputs, named_columns, read_points
+from gola.data.formats import export_sample, named_columns, read_points
 from gola.data.sample import Channel, Sample
 from gola.metrics import relative_l2, relative_l2_errors, variation_error
 from gola.registry import WRITERS
 from gola.runs.channels import ChannelError, channel_errors
+from gola.runs.inputs import DATA_SETS, Inputs
 from gola.surrogate.surrogate import Surrogate
-
-_DATA_SETS = (".h5", ".hdf5")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Inputs:
-    """Samples of a file, and which of their columns a surrogate reads and predicts.
-
-    Attributes:
-        data: The samples.
-        inputs: Columns of the input channels, in the order of the surrogate.
-        targets: Columns of the target channels; empty where the file does not have all of them.
-    """
-
-    data: Dataset
-    inputs: list[int]
-    targets: list[int]
-
-    @staticmethod
-    def read(file: Path, surrogate: Surrogate) -> "Inputs":
-        """Read a data set, or any file that can be imported, with the input channels of a surrogate."""
-        if file.suffix.lower() in _DATA_SETS:
-            data = Dataset.load(file)
-        else:
-            names = [[channel.name for channel in channels] for channels in (surrogate.inputs, surrogate.targets)]
-            data = import_inputs(file, inputs=names[0], targets=names[1])
-        if data.dim != surrogate.dim:
-            raise ValueError(f"{file} has points in {data.dim}D, and the surrogate was fitted in {surrogate.dim}D.")
-        places = {channel.name: place for place, channel in enumerate(data.inputs)}
-        missing = [channel.name for channel in surrogate.inputs if channel.name not in places]
-        if missing:
-            raise ValueError(f"The surrogate needs the input channel {missing[0]!r}; {file} has {', '.join(places)}.")
-        inputs = [places[channel.name] for channel in surrogate.inputs]
-        _warn_of_units([data.inputs[place] for place in inputs], surrogate.inputs, file)
-        places = {channel.name: place for place, channel in enumerate(data.targets)}
-        known = all(channel.name in places for channel in surrogate.targets)
-        targets = [places[channel.name] for channel in surrogate.targets] if known else []
-        return Inputs(data=data, inputs=inputs, targets=targets)
-
-    def sample(self, index: int) -> Sample:
-        """Return a sample with its channels in the order of the surrogate, without others."""
-        sample = self.data[index]
-        return replace(sample, inputs=sample.inputs[:, self.inputs], targets=sample.targets[:, self.targets])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,7 +56,7 @@ def holds_many(out: Path) -> bool:
 
 def read_places(at: Path, surrogate: Surrogate) -> Sample:
     """Read where to predict: points, with cells if there are any, and no values."""
-    if at.suffix.lower() in _DATA_SETS:
+    if at.suffix.lower() in DATA_SETS:
         first = Dataset.load(at)[0]
         nothing = np.empty((first.num_points, 0))
         places = replace(first, inputs=nothing, targets=nothing)
@@ -116,10 +73,10 @@ def predict_sample(surrogate: Surrogate, inputs: Inputs, index: int, places: Sam
     start = time.perf_counter()
     values = surrogate.predict_sample(sample, at=None if places is None else places.points)
     seconds = time.perf_counter() - start
-    known = places is None and bool(inputs.targets)
+    known = places is None and sample.targets.shape[1] > 0
     return Predicted(
         index=index,
-        sample=sample if places is None else places,
+        sample=sample if places is None else replace(places, parameters=sample.parameters),
         values=values,
         seconds=seconds,
         error=_error(surrogate, values, sample.targets) if known else None,
@@ -140,16 +97,9 @@ def write_predictions(predictions: Sequence[Predicted], out: Path, surrogate: Su
             out if out.suffix else out / f"sample_{predicted.index:04d}.vtu",
             inputs=surrogate.inputs if predicted.sample.inputs.shape[1] else (),
             targets=surrogate.targets,
+            parameters=surrogate.parameters,
             predictions=predicted.values,
         )
-
-
-def _warn_of_units(given: Sequence[Channel], wanted: Sequence[Channel], file: Path) -> None:
-    for here, there in zip(given, wanted, strict=True):
-        if here.unit and there.unit and here.unit != there.unit:
-            warnings.warn(
-                f"{file} has {here}, and the surrogate was fitted to {there}; values are not converted.", stacklevel=3
-            )
 
 
 def _error(
@@ -177,4 +127,6 @@ def _as_dataset(predictions: Sequence[Predicted], surrogate: Surrogate) -> Datas
     targets = [Channel(name=name, unit=units[place % len(units)]) for place, name in enumerate(names)]
     fitted_to = surrogate.provenance.get("data", {}).get("fingerprint", "unknown")
     provenance = {"source": "prediction", "operator": surrogate.operator.name, "fitted_to": fitted_to}
-    return Dataset.from_samples(samples, inputs=surrogate.inputs, targets=targets, provenance=provenance)
+    return Dataset.from_samples(
+        samples, inputs=surrogate.inputs, targets=targets, parameters=surrogate.parameters, provenance=provenance
+    )

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial import cKDTree
 
-from gola.data.sample import Channel, Sample
+from gola.data.sample import Channel, Sample, as_rows
 
 # Points that are kept to tell where the domain is; together they resolve a hole of a fortieth of a square domain.
 _MOST_POINTS = 4000
@@ -21,9 +21,9 @@ _ALONE = 0.01
 _OUTSIDE = 0.02
 # Inputs may exceed the range of the training inputs by this share of it, and be known at this share of the points.
 _BEYOND_RANGE, _FEW_POINTS = 0.5, 0.25
-# Parameters may be beyond those of the training samples by this share of their range: samples drawn at random leave as
-# much free at the ends.
-_BEYOND_PARAMETERS = 0.1
+# Parameters may be beyond those of n training samples by this share of their range, divided by n: of as many numbers
+# drawn at random again, one in twenty is further out.
+_BEYOND_PARAMETERS = 3.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,6 +37,7 @@ class Coverage:
         fewest_points: The fewest points that a training sample has.
         lowest_parameters: Smallest value of each parameter.
         highest_parameters: Largest value of each parameter.
+        num_samples: Number of training samples.
     """
 
     points: Float[np.ndarray, "known dim"]
@@ -45,6 +46,7 @@ class Coverage:
     fewest_points: int
     lowest_parameters: tuple[float, ...] = ()
     highest_parameters: tuple[float, ...] = ()
+    num_samples: int = 1
 
     @staticmethod
     def of(samples: Sequence[Sample]) -> "Coverage":
@@ -57,17 +59,18 @@ class Coverage:
         parameters = np.stack([sample.parameters for sample in samples])
         return Coverage(
             points=points if shared else points[:0],
-            lower=tuple(np.min([sample.inputs.min(axis=0) for sample in samples], axis=0).tolist()),
-            upper=tuple(np.max([sample.inputs.max(axis=0) for sample in samples], axis=0).tolist()),
+            lower=tuple(np.min([as_rows(sample.inputs).min(axis=0) for sample in samples], axis=0).tolist()),
+            upper=tuple(np.max([as_rows(sample.inputs).max(axis=0) for sample in samples], axis=0).tolist()),
             fewest_points=min(sample.num_points for sample in samples),
             lowest_parameters=tuple(parameters.min(axis=0).tolist()),
             highest_parameters=tuple(parameters.max(axis=0).tolist()),
+            num_samples=len(samples),
         )
 
     def warn_of_inputs(
         self,
         points: Float[np.ndarray, "point dim"],
-        values: Float[np.ndarray, "point channel"],
+        values: Float[np.ndarray, "row channel"],
         channels: Sequence[Channel],
     ) -> None:
         """Warn of inputs that are unlike those of the training samples."""
@@ -90,7 +93,7 @@ class Coverage:
         """Warn of parameters that are beyond those of the training samples."""
         known = zip(channels, parameters.tolist(), self.lowest_parameters, self.highest_parameters, strict=True)
         for channel, value, low, high in known:
-            slack = _BEYOND_PARAMETERS * (high - low)
+            slack = _BEYOND_PARAMETERS / self.num_samples * (high - low)
             if not low - slack <= value <= high + slack:
                 unit = f" {channel.unit}" if channel.unit else ""
                 _warn(
@@ -116,7 +119,8 @@ class Coverage:
     def to_dict(self) -> dict[str, Any]:
         """Return what is not an array, ready for JSON."""
         ranges = ("lower", "upper", "lowest_parameters", "highest_parameters")
-        return {**{name: list(getattr(self, name)) for name in ranges}, "fewest_points": self.fewest_points}
+        counts = {name: getattr(self, name) for name in ("fewest_points", "num_samples")}
+        return {**{name: list(getattr(self, name)) for name in ranges}, **counts}
 
     @staticmethod
     def from_dict(values: Mapping[str, Any], points: Float[np.ndarray, "known dim"]) -> "Coverage":
@@ -129,6 +133,7 @@ class Coverage:
             # Version 2 of the surrogate's file knows no parameters.
             lowest_parameters=tuple(map(float, values.get("lowest_parameters", ()))),
             highest_parameters=tuple(map(float, values.get("highest_parameters", ()))),
+            num_samples=int(values.get("num_samples", 1)),
         )
 
 

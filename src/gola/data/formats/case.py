@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from gola.data.formats.regions import LabelledCells, Labels
+from gola.registry import unknown
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Case:
@@ -16,7 +19,9 @@ class Case:
         label: What error messages call it.
         points: Coordinates.
         arrays: Everything known at the points, by name: scalars (points,) or vectors (points, components).
-        units: Units of the arrays, where the file has them.
+        parameters: Numbers of the whole simulation, by name.
+        labels: Arrays of labels of cells or points, by name: materials, parts of the boundary.
+        units: Units of arrays and parameters, where the file has them.
         unusable: Arrays that cannot be channels, and why.
         boundary: Which points lie on the boundary, where the file says.
         cells: Simplices over the points, where the file has them.
@@ -26,6 +31,8 @@ class Case:
     label: str
     points: Float[np.ndarray, "point dim"]
     arrays: Mapping[str, Float[np.ndarray, "point *component"]]
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    labels: Mapping[str, Labels] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     unusable: Mapping[str, str] = field(default_factory=dict)
     boundary: Bool[np.ndarray, " point"] | None = None
@@ -33,21 +40,51 @@ class Case:
     weights: Float[np.ndarray, " point"] | None = None
 
     def columns(self, name: str) -> dict[str, Float[np.ndarray, " point"]]:
-        """Return the channels that a name stands for: a scalar, a component, or all components of a vector."""
+        """Return the channels that a name stands for: a scalar, a component, or all components of a vector.
+
+        A number of the whole simulation is a constant.
+        """
         if name in self.arrays:
             return components(name, self.arrays[name])
+        if numbers := self.numbers(name):
+            return {part: np.full(len(self.points), number) for part, number in numbers.items()}
         for whole, array in self.arrays.items():
             if name.startswith(whole) and name in (parts := components(whole, array)):
                 return {name: parts[name]}
         raise ValueError(self._why_not(name))
 
+    def numbers(self, name: str) -> dict[str, float]:
+        """Return the parameters that a name stands for: itself, or the components of a vector; none if it is none."""
+        if name in self.parameters:
+            return {name: self.parameters[name]}
+        return {
+            f"{name}_{axis}": self.parameters[f"{name}_{axis}"] for axis in "xyz" if f"{name}_{axis}" in self.parameters
+        }
+
+    def indicators(self, name: str) -> dict[str, Float[np.ndarray, " point"]]:
+        """Return the indicator functions of the parts that an array of labels tells apart, by their names."""
+        labels = self.labels.get(name) or self._point_labels(name)
+        return labels.indicators(len(self.points), self.label)
+
+    def _point_labels(self, name: str) -> Labels:
+        array = self.arrays.get(name)
+        if array is None:
+            raise ValueError(unknown(f"array of labels in {self.label}", name, [*self.labels, *self.arrays]))
+        if array.size != len(array) or (array != np.round(array)).any():
+            raise ValueError(f"{self.label}: {name!r} does not tell regions apart; that takes a whole number each.")
+        count = len(array)
+        cells, numbers = np.arange(count)[:, None], array.reshape(count).astype(np.int64)
+        points = LabelledCells(cells=cells, labels=numbers, sizes=np.ones(count), fills=True, dim=0)
+        return Labels(name=name, parts=[points])
+
     def _why_not(self, name: str) -> str:
         if name in self.unusable:
             return f"{self.label}: {name!r} cannot be a channel: {self.unusable[name]}."
         offered = [part for whole, array in self.arrays.items() for part in (whole, *components(whole, array))]
+        offered += self.parameters
         nearest = difflib.get_close_matches(name, offered, n=1, cutoff=0.5)
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-        available = ", ".join(self.arrays) or "nothing"
+        available = ", ".join([*self.arrays, *self.parameters]) or "nothing"
         return f"{self.label} has no channel {name!r}; it has {available}.{hint}"
 
 

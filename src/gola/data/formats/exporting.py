@@ -17,9 +17,9 @@ from gola.files import replacing
 from gola.registry import WRITERS
 
 _CELL_KINDS = {1: "vertex", 2: "line", 3: "triangle", 4: "tetra"}
-_Columns = Mapping[str, Float[np.ndarray, " point"]]
+_Columns = Mapping[str, Float[np.ndarray, "*point"]]
 Writer = Callable[[Path, Sample, _Columns, Mapping[str, str]], None]
-"""Writes a sample to a path: its columns by name, and their units."""
+"""Writes a sample to a path: its columns by name, where a parameter is an array without axes, and their units."""
 
 
 def export_sample(
@@ -28,6 +28,7 @@ def export_sample(
     *,
     inputs: Sequence[Channel],
     targets: Sequence[Channel] = (),
+    parameters: Sequence[Channel] = (),
     predictions: Float[np.ndarray, "point target_channel"] | None = None,
 ) -> None:
     """Write the points and values of a sample to a ``.vtu``, ``.vtk``, ``.npz`` or ``.csv`` file.
@@ -35,13 +36,15 @@ def export_sample(
     A target that has the name of an input gets ``_target`` added. Predictions of a target ``T`` are written as
     ``T_predicted``, with ``T_error = predicted − target`` where the target is known. In meshes, channels ``U_x`` and
     ``U_y`` (and ``U_z``) are joined to the vector ``U``, and points without cells become single vertices. Archives keep
-    cells too, and tables units; ``gola import`` reads all of them.
+    cells too, and tables units; ``gola import`` reads all of them. Parameters are field data in ``.vtu``, numbers in
+    archives, and columns with the same number in every row elsewhere.
 
     Args:
         sample: What to write.
         path: The file; one that exists is replaced as a whole.
         inputs: Channels of the inputs, for their names.
         targets: Channels of the targets; of the predictions too.
+        parameters: Names of the parameters.
         predictions: Values that an operator gave for the targets.
     """
     path = Path(path)
@@ -51,19 +54,24 @@ def export_sample(
         raise ValueError(f"Cannot export to {path}; the name must end in {', '.join(most)} or {last}.")
     write: Writer = WRITERS[suffix]
     columns = named_columns(sample, inputs, targets, predictions)
+    numbers = _columns([channel.name for channel in parameters], sample.parameters[None], "parameter")
     with replacing(path) as temporary:
-        write(temporary, sample, columns, _units(inputs, targets))
+        every = {**columns, **{name: number[0] for name, number in numbers.items()}}
+        write(temporary, sample, every, _units([*inputs, *parameters], targets))
 
 
 def write_mesh(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
     """Write a mesh that ParaView opens; points without cells become single vertices."""
     meshio = require("meshio", extra="mesh", what="Writing meshes")
     cells = np.arange(sample.num_points)[:, None] if sample.cells is None else sample.cells
-    arrays = _with_vectors(columns)
+    numbers: dict[str, float] = {}
     if path.suffix.lower() == ".vtu":
+        numbers = {name: float(number) for name, number in columns.items() if number.ndim == 0}
+        arrays = _with_vectors(_at_points({name: columns[name] for name in columns if name not in numbers}, sample))
         # meshio writes names into XML as they are.
-        arrays = {escape(name, {'"': "&quot;"}): array for name, array in arrays.items()}
+        arrays = {_in_xml(name): array for name, array in arrays.items()}
     else:
+        arrays = _with_vectors(_at_points(columns, sample))
         _require_no_spaces(arrays, path)
     mesh = meshio.Mesh(
         np.pad(sample.points, ((0, 0), (0, 3 - sample.dim))),
@@ -73,6 +81,22 @@ def write_mesh(path: Path, sample: Sample, columns: _Columns, _units: Mapping[st
     # meshio prints notes about what it fills in, which belong to nobody's output.
     with contextlib.redirect_stderr(io.StringIO()):
         mesh.write(path)
+    if numbers:
+        _add_field_data(path, numbers)
+
+
+def _add_field_data(path: Path, numbers: Mapping[str, float]) -> None:
+    """Add numbers of the whole mesh to a .vtu file, which meshio reads and does not write."""
+    arrays = "".join(
+        f'<DataArray type="Float64" Name="{_in_xml(name)}" NumberOfTuples="1" format="ascii">{number!r}</DataArray>'
+        for name, number in numbers.items()
+    )
+    start, grid, rest = path.read_bytes().partition(b"<UnstructuredGrid>")
+    path.write_bytes(start + grid + f"<FieldData>{arrays}</FieldData>".encode() + rest)
+
+
+def _in_xml(name: str) -> str:
+    return escape(name, {'"': "&quot;"})
 
 
 def write_npz(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
@@ -93,7 +117,13 @@ def write_table(path: Path, sample: Sample, columns: _Columns, units: Mapping[st
     header = [*axes, *(str(Channel(name=name, unit=units.get(name, ""))) for name in columns)]
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerow(header)
-        np.savetxt(file, np.column_stack([sample.points, *columns.values()]), delimiter=",", fmt="%.17g")
+        table = np.column_stack([sample.points, *_at_points(columns, sample).values()])
+        np.savetxt(file, table, delimiter=",", fmt="%.17g")
+
+
+def _at_points(columns: _Columns, sample: Sample) -> dict[str, Float[np.ndarray, " point"]]:
+    """Return columns with parameters as constants."""
+    return {name: np.broadcast_to(column, sample.num_points) for name, column in columns.items()}
 
 
 def named_columns(

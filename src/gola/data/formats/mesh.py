@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
-from gola.data.formats.case import Case
+from gola.data.formats.case import Case, components
+from gola.data.formats.regions import LabelledCells, Labels
 from gola.data.formats.simplices import boundary_points, cut, measures
 from gola.extras import require
 
@@ -32,16 +33,19 @@ def read_mesh(path: Path) -> list[Case]:
     used = _used_points(mesh, list(blocks.values()))
     filling = _filling(mesh, blocks)
     arrays = _cell_arrays(mesh, filling) | _point_arrays(mesh)
+    row_of_point = np.cumsum(used) - 1
     simplices = _simplices(list(filling.values()), used)
     boundary = None
     if simplices is not None:
-        simplices = (np.cumsum(used) - 1)[simplices]
+        simplices = row_of_point[simplices]
         boundary = boundary_points(list(filling.values()), len(used))[used]
     return [
         Case(
             label=str(path),
             points=np.asarray(mesh.points, dtype=np.float64)[used],
             arrays={name: array[used] for name, array in arrays.items()},
+            parameters=_numbers(mesh),
+            labels=_labels(mesh, blocks, filling, row_of_point),
             unusable=dict.fromkeys({*mesh.point_data, *mesh.cell_data} - set(arrays), _UNUSABLE),
             boundary=boundary,
             cells=simplices,
@@ -131,6 +135,62 @@ def _cell_arrays(mesh: Any, filling: dict[int, _Block]) -> dict[str, Float[np.nd
     return arrays
 
 
+def _numbers(mesh: Any) -> dict[str, float]:
+    """Return the field data that are numbers or short vectors; pairs of whole numbers are Gmsh's names of labels."""
+    found: dict[str, float] = {}
+    for name, array in mesh.field_data.items():
+        numbers = np.asarray(array)
+        if _is_numeric(numbers) and 1 <= numbers.size <= 3 and not _is_title(numbers):
+            parts = components(name, numbers.reshape(1, -1).astype(np.float64))
+            found |= {part: float(values[0]) for part, values in parts.items()}
+    return found
+
+
+def _is_title(numbers: np.ndarray) -> bool:
+    return numbers.dtype.kind in "ui" and numbers.size == 2
+
+
+def _labels(
+    mesh: Any, blocks: dict[int, _Block], filling: dict[int, _Block], row_of_point: Int[np.ndarray, " point"]
+) -> dict[str, Labels]:
+    """Return the arrays of whole numbers on cells, those of the boundary among them."""
+    titles = {
+        (int(dim), int(number)): name
+        for name, (number, dim) in (
+            (name, np.ravel(pair)) for name, pair in mesh.field_data.items() if _is_title(np.asarray(pair))
+        )
+    }
+    points = np.asarray(mesh.points, dtype=np.float64)
+    found = {}
+    for name, parts in mesh.cell_data.items():
+        if not all(_are_labels(np.asarray(parts[place])) for place in blocks):
+            continue
+        labelled = [
+            LabelledCells(
+                cells=row_of_point[cells],
+                labels=np.asarray(parts[place]).ravel().astype(np.int64),
+                sizes=_sizes(points, kind, cells),
+                fills=place in filling,
+                dim=mesh.cells[place].dim,
+            )
+            for place, (kind, cells) in blocks.items()
+        ]
+        # Gmsh numbers geometry and names the physical groups only.
+        found[name] = Labels(name=name, parts=labelled, titles={} if name == "gmsh:geometrical" else titles)
+    return found
+
+
+def _are_labels(array: np.ndarray) -> bool:
+    if array.dtype.kind not in "uif" or array.size != len(array):
+        return False
+    return array.dtype.kind in "ui" or bool((np.isfinite(array) & (array == np.round(array))).all())
+
+
+def _sizes(points: Float[np.ndarray, "point dim"], kind: str, cells: Int[np.ndarray, "cell vertex"]) -> np.ndarray:
+    simplices = cut(kind, cells)
+    return np.zeros(len(cells)) if simplices is None else measures(points, simplices).sum(axis=1)
+
+
 def _averaging(points: Float[np.ndarray, "point dim"], blocks: Sequence[_Block]) -> sparse.csr_array:
     r"""Return the matrix that moves cell data to points, :math:`v_i = \sum_{c \ni i} |c| v_c / \sum_{c \ni i} |c|`.
 
@@ -139,8 +199,7 @@ def _averaging(points: Float[np.ndarray, "point dim"], blocks: Sequence[_Block])
     receivers, senders, sizes = [], [], []
     start = 0
     for kind, cells in blocks:
-        simplices = cut(kind, cells)
-        size = np.zeros(len(cells)) if simplices is None else measures(points, simplices).sum(axis=1)
+        size = _sizes(points, kind, cells)
         receivers.append(cells.ravel())
         senders.append(np.repeat(np.arange(start, start + len(cells)), cells.shape[1]))
         sizes.append(np.repeat(size, cells.shape[1]))
