@@ -66,6 +66,14 @@ class OperatorConfig:
         """Return these settings with those that the points of a typical sample should decide."""
         return self
 
+    def within(self: ConfigType, corners: Float[np.ndarray, "sample 2 dim"]) -> ConfigType:  # noqa: ARG002
+        """Return these settings with those that the boxes around all samples should decide.
+
+        Args:
+            corners: Lower and upper corner of each box, as operators see them.
+        """
+        return self
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists, as a file gives them back
