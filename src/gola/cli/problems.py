@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def list_problems(as_json: AsJson = False) -> None:
-    """List the benchmark problems with their equations, channels, sizes and parameters."""
+    """List the benchmark problems with their equations, channels, parameters, sizes and settings."""
     from gola.registry import PROBLEMS  # looking a problem up imports SciPy, which is slow
 
     problems = [_facts(name, kind()) for name, kind in PROBLEMS.items()]
@@ -28,11 +28,13 @@ def list_problems(as_json: AsJson = False) -> None:
         output.print(Text(problem["name"], style="bold"), Text(f"({problem['title']}, {problem['dim']}D)"))
         facts = Table.grid(padding=(0, 2, 0, 2))
         facts.add_row("equation", Text(problem["equation"]))
-        facts.add_row("channels", Text(f"{', '.join(problem['inputs'])} → {', '.join(problem['targets'])}"))
+        facts.add_row("channels", Text(f"{', '.join(problem['inputs']) or '–'} → {', '.join(problem['targets'])}"))
+        if problem["sample_parameters"]:
+            facts.add_row("parameters", Text(", ".join(problem["sample_parameters"])))
         if problem["symmetries"]:
             facts.add_row("symmetries", Text(", ".join(problem["symmetries"])))
         facts.add_row("size", Text(problem["size"]))
-        facts.add_row("parameters", Text(", ".join(f"{key}={value}" for key, value in problem["parameters"].items())))
+        facts.add_row("settings", Text(", ".join(f"{key}={value}" for key, value in problem["parameters"].items())))
         output.print(facts)
 
 
@@ -45,7 +47,7 @@ def generate_data(
     seed: Annotated[int, typer.Option(help="Random seed of the inputs.", min=0)] = 0,
     parameters: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the problem; may be repeated."),
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the problem; may be repeated."),
     ] = None,
     num_workers: Workers = None,
     scheduler: Scheduler = None,
@@ -89,6 +91,7 @@ def _facts(name: str, problem: "Problem") -> dict[str, Any]:
         "equation": problem.equation,
         "inputs": [str(channel) for channel in problem.inputs],
         "targets": [str(channel) for channel in problem.targets],
+        "sample_parameters": [str(parameter) for parameter in problem.sample_parameters],
         "symmetries": list(problem.symmetries),
         "size": problem.typical_size,
         "parameters": problem.parameters,
