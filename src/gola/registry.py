@@ -135,6 +135,8 @@ OPERATORS: Registry[Any] = Registry(
         "deeponet": "gola.operators.baselines.deeponet:DeepONet",
         "linear": "gola.operators.linear:Linear",
         "kernel": "gola.operators.closed_form.kernel:Kernel",
+        "periodic_kernel": "gola.operators.closed_form.periodic_kernel:PeriodicKernel",
+        "pod_gp": "gola.operators.closed_form.pod_gp:PodGp",
         "pod_rbf": "gola.operators.closed_form.pod_rbf:PodRbf",
         "nearest": "gola.operators.closed_form.nearest:Nearest",
         "mean": "gola.operators.closed_form.mean:Mean",
@@ -153,6 +155,12 @@ PROBLEMS: Registry[Any] = Registry(
         "perforated_darcy": "gola.problems.perforated_darcy:PerforatedDarcy",
         "plate_elasticity": "gola.problems.plate_elasticity:PlateElasticity",
         "heat_sink": "gola.problems.heat_sink:HeatSink",
+        "block_heat": "gola.problems.block_heat:BlockHeat",
+        "flow_past_body": "gola.problems.flow_past_body:FlowPastBody",
+        "deforming_channel": "gola.problems.deforming_channel:DeformingChannel",
+        "burgers": "gola.problems.burgers:Burgers",
+        "vorticity": "gola.problems.vorticity:Vorticity",
+        "finned_cooler": "gola.problems.finned_cooler:FinnedCooler",
     },
 )
 """Classes derived from :class:`gola.problems.Problem`."""

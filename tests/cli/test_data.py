@@ -99,6 +99,7 @@ def test_problems_lists_every_problem_with_its_equation():
     printed = run("problems").output
     assert "−∇·(a∇u) = f" in printed
     assert "plate_elasticity" in printed
+    assert "reynolds_number from 5 to 100, logarithmic" in printed
 
 
 def test_mistakes_are_explained(darcy, cases, tmp_path):

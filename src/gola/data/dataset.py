@@ -15,6 +15,7 @@ from gola.data.parameters import as_table
 from gola.data.periods import Periods, checked_periods
 from gola.data.sample import Channel, Sample
 from gola.data.storage import Header, StoredSamples, as_provenance, read_dataset, write_samples
+from gola.data.times import num_channels
 from gola.data.validation import alike, as_channels, as_plain, checked_sample, checked_samples
 from gola.geometry.points import draw_rows
 
@@ -26,7 +27,8 @@ class Dataset:
 
     Make one with ``from_arrays``, ``from_samples`` or ``load``. It has at least one sample; samples agree in their
     channels, parameters and dimension, and may differ in their points. What makes them differ are input functions,
-    parameters, or their points alone.
+    parameters, or their points alone. All of them are trajectories or none; trajectories may differ in their times, and
+    nothing that a data set does divides one.
 
     Attributes:
         samples: The samples.
@@ -34,7 +36,7 @@ class Dataset:
         targets: Channels of the targets; empty for a set of inputs without solutions.
         parameters: Name and unit of each parameter.
         correspondence: How the points of one sample correspond to those of another: ``"same points"``, ``"moved
-            nodes"`` of one mesh, or ``"none"``.
+            nodes"`` of one mesh, or ``"none"``. It says nothing about times.
         periods: The period along each axis, None for an axis that is not periodic; None where none is.
         provenance: Where the samples came from, ready for JSON: problem, parameters, seed, version and, under
             ``"steps"``, what was done to them since.
@@ -62,6 +64,7 @@ class Dataset:
         boundary: Any = None,
         cells: Any = None,
         weights: Any = None,
+        times: Any = None,
         correspondence: Correspondence | None = None,
         periods: Sequence[float | None] | None = None,
         provenance: Mapping[str, Any] | None = None,
@@ -73,8 +76,10 @@ class Dataset:
         Args:
             points: Per sample (points, dim); or one such array that all samples share.
             inputs: Per sample (points, channels), or (points,) for a single channel; None where parameters or the
-                points alone make the difference.
-            targets: Like inputs; None for a set of inputs without solutions.
+                points alone make the difference. For trajectories also (times, points, channels), or (times, points)
+                for a single channel.
+            targets: Per sample (points, channels), or (points,) for a single channel; for trajectories (times, points,
+                channels), or (times, points) for a single channel. None for a set of inputs without solutions.
             parameters: Numbers of each sample, (samples, parameters); or a dict of columns by name; or a DataFrame.
             parameter_names: Names of the parameters, or names with units; by default those of the columns.
             input_channels: Names, or channels with units.
@@ -82,6 +87,8 @@ class Dataset:
             boundary: Per sample (points,), True on the boundary; or one array for all.
             cells: Per sample (cells, vertices), simplices over the points; or one array for all.
             weights: Per sample (points,), quadrature weights; or one array for all.
+            times: The times of trajectories, (times,) for all, or one such array per sample; None for samples without
+                time.
             correspondence: How the points of one sample correspond to those of another; found by default.
             periods: The period along each axis, None for an axis that is not periodic, ``(1.0, None)``; the last point
                 of a grid on a periodic axis may be there or not.
@@ -99,19 +106,29 @@ class Dataset:
             >>> loads = {"load [N]": [1.0, 2.0, 4.0], "angle": [0.0, 30.0, 10.0]}
             >>> Dataset.from_arrays(points, targets=sources, parameters=loads)
             Dataset(3 samples in 2D: load [N] angle -> target)
+
+            The same over ten times:
+
+            >>> times = np.linspace(0.0, 1.0, 10)
+            >>> cooling = [np.exp(-times[:, None]) * source for source in sources]
+            >>> Dataset.from_arrays(points, targets=cooling, parameters=loads, times=times)
+            Dataset(3 trajectories in 2D: load [N] angle -> target)
         """
         table, parameters_named = as_table(parameters, parameter_names)
         count = _count(points, inputs=inputs, targets=targets, parameters=table)
-        inputs_named = () if inputs is None else _named(input_channels, inputs, "input")
-        targets_named = () if targets is None else _named(target_channels, targets, "target")
+        points_each, times_each = _one_each(points, 2, count, "points"), _times_each(times, count)
+        first = (times_each[0], len(points_each[0])) if count else (None, 0)
+        inputs_named = () if inputs is None else _named(input_channels, inputs, "input", *first)
+        targets_named = () if targets is None else _named(target_channels, targets, "target", *first)
         rows = zip(
-            _one_each(points, 2, count, "points"),
+            points_each,
             _one_each(inputs, None, count, "inputs"),
             _one_each(targets, None, count, "targets"),
             _one_each(boundary, 1, count, "boundary"),
             _one_each(cells, 2, count, "cells"),
             _one_each(weights, 1, count, "weights"),
             [()] * count if table is None else _one_each(table, None, count, "parameters"),
+            times_each,
             [f"Sample {index}" for index in range(count)],
             strict=True,
         )
@@ -125,6 +142,7 @@ class Dataset:
                     cells=cells,
                     weights=weights,
                     parameter_values=numbers,
+                    times=times,
                     inputs=inputs_named,
                     targets=targets_named,
                     parameters=parameters_named,
@@ -132,7 +150,7 @@ class Dataset:
                 ),
                 label,
             )
-            for points, input_values, target_values, boundary, cells, weights, numbers, label in rows
+            for points, input_values, target_values, boundary, cells, weights, numbers, times, label in rows
         )
         return cls._held(
             alike(samples),
@@ -305,6 +323,8 @@ class Dataset:
     def subsample(self, num_points: int, seed: int = 0) -> "Dataset":
         """Keep ``num_points`` points of each sample, drawn without replacement and anew for each sample.
 
+        A trajectory keeps all its times, and the same points at each of them.
+
         Boundary flags stay with their points. Cells and quadrature weights are dropped: those of the full set of points
         say nothing about a part of it. Points drawn for one sample do not correspond to those of another.
         """
@@ -329,6 +349,9 @@ class Dataset:
         if self.parameters:
             digest.update(repr(self.parameters).encode())
             digest.update(np.ascontiguousarray(self.parameter_values).data)
+        for times in self.times:
+            digest.update(repr(times.shape).encode())
+            digest.update(np.ascontiguousarray(times).data)
         if self.periods is not None:
             digest.update(repr(self.periods).encode())
         for sample in self:
@@ -349,6 +372,18 @@ class Dataset:
         if isinstance(self.samples, StoredSamples):
             return self.samples.num_points
         return np.array([sample.num_points for sample in self.samples])
+
+    @property
+    def has_time(self) -> bool:
+        """Whether the samples are trajectories."""
+        return bool(self.times)
+
+    @property
+    def times(self) -> tuple[Float[np.ndarray, " _"], ...]:
+        """The times of each trajectory; empty where samples have no time."""
+        if isinstance(self.samples, StoredSamples):
+            return self.samples.times or ()
+        return tuple(sample.times for sample in self.samples if sample.times is not None)
 
     @property
     def shares_points(self) -> bool:
@@ -384,7 +419,8 @@ class Dataset:
     def __repr__(self) -> str:
         given, found = (*self.inputs, *self.parameters), self.targets
         channels = (" ".join(map(str, channels)) or "nothing" for channels in (given, found))
-        return f"Dataset({len(self)} samples in {self.dim}D: {' -> '.join(channels)})"
+        samples = "trajectories" if self.has_time else "samples"
+        return f"Dataset({len(self)} {samples} in {self.dim}D: {' -> '.join(channels)})"
 
     def _pick(self, indices: Sequence[int], step: dict[str, Any]) -> "Dataset":
         if not indices:
@@ -432,9 +468,17 @@ def _one_each(values: Any, ndim_of_one: int | None, count: int, what: str) -> li
     return list(values)
 
 
-def _named(channels: Sequence[str | Channel] | None, values: Any, role: str) -> tuple[Channel, ...]:
+def _times_each(times: Any, count: int) -> list[Any]:
+    """Return the times of each sample, given once for all or for each."""
+    if times is not None and len(times) and np.ndim(times[0]) == 0:
+        return [np.asarray(times)] * count
+    return _one_each(times, None, count, "times")
+
+
+def _named(
+    channels: Sequence[str | Channel] | None, values: Any, role: str, times: Any, num_points: int
+) -> tuple[Channel, ...]:
     if channels is not None:
         return as_channels(channels)
-    first = np.shape(values[0]) if len(values) else (0, 0)
-    width = first[1] if len(first) > 1 else 1
+    width = num_channels(values[0], role, times, num_points) if len(values) else 0
     return as_channels([role] if width == 1 else [f"{role}_{column}" for column in range(width)])

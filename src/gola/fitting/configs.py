@@ -7,6 +7,7 @@ import numpy as np
 
 from gola.data.dataset import Dataset
 from gola.data.frame import Frame
+from gola.data.trajectories import in_space_time
 from gola.geometry.points import draw_rows
 from gola.operators.operator import Operator, OperatorConfig
 from gola.registry import OPERATORS, unknown
@@ -18,13 +19,15 @@ def config_for(
     """Return the config of an operator for a data set.
 
     Args:
-        data: Decides on dimension and channels and, unless a config or a setting says otherwise, the radius.
+        data: Decides on dimension and channels and, unless a config or a setting says otherwise, the radius. The time
+            of trajectories is a further dimension.
         operator: Its name, its name and a preset, or a config.
         num_points: Points that the operator will see of each sample; all by default.
         settings: Changes to the preset.
     """
     if not data.targets:
         raise ValueError("The data set has inputs only; fitting needs targets.")
+    data = in_space_time(data)
     config = preset(operator) if isinstance(operator, str) else operator
     kind = kind_of(config)
     known = [one.name for one in fields(config)]

@@ -247,6 +247,11 @@ class Operator(torch.nn.Module, ABC):
         """Number of parameters, a complex number counted once."""
         return sum(self.parameter_counts().values())
 
+    @classmethod
+    def is_worth_trying(cls, task: FitTask) -> bool:  # noqa: ARG003
+        """Whether an automatic choice should compare this operator on samples like those of a task."""
+        return True
+
     def require_samples(self, task: FitTask) -> None:
         """Check that a task has as many samples as this operator needs."""
         if len(task.samples) < self.min_samples:
@@ -277,6 +282,11 @@ class Network(Operator):
     """An operator whose parameters are trained step by step."""
 
     heeds: ClassVar[frozenset[str]] = frozenset({"training", "session"})
+
+    @classmethod
+    def is_worth_trying(cls, task: FitTask) -> bool:
+        """Whether there are functions or shapes to learn from: a few numbers on one mesh teach a network little."""
+        return bool(task.inputs) or task.correspondence == "none"
 
     def fit(self, task: FitTask) -> FitResult:
         """Train as the task says."""

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial import cKDTree
 
-from gola.data.sample import Channel, Sample
+from gola.data.sample import Channel, Sample, as_rows
 
 # Points that are kept to tell where the domain is; together they resolve a hole of a fortieth of a square domain.
 _MOST_POINTS = 4000
@@ -59,8 +59,8 @@ class Coverage:
         parameters = np.stack([sample.parameters for sample in samples])
         return Coverage(
             points=points if shared else points[:0],
-            lower=tuple(np.min([sample.inputs.min(axis=0) for sample in samples], axis=0).tolist()),
-            upper=tuple(np.max([sample.inputs.max(axis=0) for sample in samples], axis=0).tolist()),
+            lower=tuple(np.min([as_rows(sample.inputs).min(axis=0) for sample in samples], axis=0).tolist()),
+            upper=tuple(np.max([as_rows(sample.inputs).max(axis=0) for sample in samples], axis=0).tolist()),
             fewest_points=min(sample.num_points for sample in samples),
             lowest_parameters=tuple(parameters.min(axis=0).tolist()),
             highest_parameters=tuple(parameters.max(axis=0).tolist()),
@@ -70,7 +70,7 @@ class Coverage:
     def warn_of_inputs(
         self,
         points: Float[np.ndarray, "point dim"],
-        values: Float[np.ndarray, "point channel"],
+        values: Float[np.ndarray, "row channel"],
         channels: Sequence[Channel],
     ) -> None:
         """Warn of inputs that are unlike those of the training samples."""

@@ -9,6 +9,7 @@ from importlib.metadata import version
 import torch
 
 from gola.data.dataset import Dataset
+from gola.data.trajectories import TimeAxis, in_space_time
 from gola.display import Display
 from gola.fitting.configs import config_for, kind_of
 from gola.fitting.training import train
@@ -31,7 +32,8 @@ def fit(
     """Fit an operator to training samples.
 
     Args:
-        data: The training samples. Keep test samples away: ``train, test = data.split(num_train=30)``.
+        data: The training samples. Keep test samples away: ``train, test = data.split(num_train=30)``. Trajectories are
+            fitted as functions of space and time.
         operator: Its name (``"linear"``), its name and a preset (``"gola/paper"``), or a config. The data decide on
             dimension and channels and, unless a config is given, on the radius of neighbours. By default closed forms
             and networks are compared on held-out training samples, and the best of them or their blend is kept.
@@ -42,8 +44,10 @@ def fit(
     """
     data = data.in_memory()
     training = training or TrainingConfig()
+    fingerprint, coverage = data.fingerprint(), Coverage.of(list(data))
+    time_axis = TimeAxis.of(data) if data.has_time else None
+    data = in_space_time(data, time_axis)
     config = config_for(data, operator, num_points=training.points_per_epoch)
-    fingerprint = data.fingerprint()
     # All operators see numbers of ordinary size: what they square must not leave the range of double precision.
     inputs = units_of([sample.inputs for sample in data])
     targets = units_of([sample.targets for sample in data])
@@ -76,7 +80,8 @@ def fit(
         targets=data.targets,
         parameters=data.parameters,
         correspondence=data.correspondence,
-        coverage=Coverage.of(list(data)),
+        time_axis=time_axis,
+        coverage=coverage,
         scores=dict(result.scores),
         provenance={
             **result.details,

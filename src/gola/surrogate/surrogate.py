@@ -12,7 +12,9 @@ from jaxtyping import Float, Int
 from gola.data.correspondence import Correspondence
 from gola.data.dataset import Dataset
 from gola.data.parameters import as_row
-from gola.data.sample import Channel, Sample
+from gola.data.sample import Channel, Sample, as_rows
+from gola.data.times import input_tables
+from gola.data.trajectories import TimeAxis, repeated_inputs, require_times
 from gola.files import replacing
 from gola.geometry import spatial_order
 from gola.operators.operator import Operator
@@ -39,6 +41,7 @@ class Surrogate:
         parameters: Parameters that it reads.
         correspondence: How the points of the training samples correspond to each other. Where these are moved nodes of
             one mesh, the order of points carries meaning.
+        time_axis: The time of trajectories, where it was fitted to such.
         coverage: What the training samples cover, by which predictions are warned of; None to warn of the box only.
         scores: Errors known from fitting: ``cv_error`` (on held-out training samples), ``training_error``,
             ``validation_error``.
@@ -51,63 +54,100 @@ class Surrogate:
     targets: tuple[Channel, ...]
     parameters: tuple[Channel, ...] = ()
     correspondence: Correspondence = "none"
+    time_axis: TimeAxis | None = None
     coverage: Coverage | None = None
     scores: dict[str, float] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @torch.no_grad()
     def predict(
-        self, points: Any, inputs: Any = None, *, parameters: Any = None, at: Any = None
-    ) -> Float[np.ndarray, "row channel"]:
+        self, points: Any, inputs: Any = None, *, parameters: Any = None, at: Any = None, times: Any = None
+    ) -> Float[np.ndarray, "*time row channel"]:
         """Predict the solution of a new input function and new parameters.
 
         Args:
             points: Where the input function is known, (points, dim); where to predict.
             inputs: The input function there, (points, channels), or (points,) for a single channel; None for a
-                surrogate that reads no input functions.
+                surrogate that reads no input functions. For trajectories also (times, points, channels).
             parameters: The numbers in the order of :attr:`parameters`; a dict by name; a DataFrame of one row, or a row
                 of one; None for a surrogate that reads no parameters.
             at: Where to predict, (queries, dim); at ``points`` by default.
+            times: When to predict, for a surrogate that was fitted to trajectories; at the times of these by default,
+                where they are the same for all.
 
         Returns:
-            The solution in its own units, a row for each point or query and a column for each channel.
+            The solution in its own units, a row for each point or query and a column for each channel; for trajectories
+            one such table for each time.
 
         Raises:
             ValueError: If an array does not have the shape that it needs, or the prediction is not finite.
 
         Warns:
-            UserWarning: If inputs, parameters or places are unlike those of the training samples.
+            UserWarning: If inputs, parameters, places or times are unlike those of the training samples.
         """
-        points, values = self._checked(points, inputs)
+        asked = self._checked_times(times)
+        points, values = self._checked(points, inputs, asked)
         numbers = as_row(parameters, self.parameters)
+        queries = None if at is None else self._checked_points(at, "at")
         if self.coverage is not None:
             self.coverage.warn_of_parameters(numbers, self.parameters)
+            if queries is not None:
+                self.coverage.warn_of_queries(queries[~self._is_beyond(queries)], points)
+        if self.time_axis is None or asked is None:
+            return self._predicted(points, values, numbers, queries)
+        # An input that is constant, or none, is shown to the operator at the times of the training samples.
+        known = asked if values.ndim == 3 or self.time_axis.resembles(asked) else np.array(self.time_axis.times)
+        places = points if queries is None else queries
+        predictions = self._predicted(
+            self.time_axis.points(points, known),
+            repeated_inputs(values, len(known)),
+            numbers,
+            None if queries is None and known is asked else self.time_axis.points(places, asked),
+        )
+        return predictions.reshape(len(asked), len(places), -1)
+
+    def _predicted(
+        self,
+        points: Float[np.ndarray, "point dim"],
+        values: Float[np.ndarray, "point input"],
+        parameters: Float[np.ndarray, " parameter"],
+        queries: Float[np.ndarray, "query dim"] | None,
+    ) -> Float[np.ndarray, "row channel"]:
+        """Predict at the queries, or at the points, all of them as the operator knows them: with the time, if any."""
         order = self._order(points)
         dtype = torch.float32 if self.operator.normalised else torch.float64
-        cloud = self.scaling.cloud(points[order], values[order], dtype, parameters=numbers)
+        cloud = self.scaling.cloud(points[order], values[order], dtype, parameters=parameters)
         cloud = self.operator.prepare(cloud)
-        if at is None:
+        if queries is None:
             in_order = self.scaling.decode(self.operator(cloud).double()).numpy()
             predictions = np.empty_like(in_order)
             predictions[order] = in_order
             return _finite(predictions)
-        queries = self._checked_points(at, "at")
-        if self.coverage is not None:
-            self.coverage.warn_of_queries(queries[~self._is_beyond(queries)], points)
         predicted = self.operator(cloud, at=self.scaling.places(queries, dtype))
         return _finite(self.scaling.decode(predicted.double()).numpy())
 
-    def predict_sample(self, sample: Sample, at: Any = None) -> Float[np.ndarray, "row channel"]:
-        """Predict the solution of a sample from its points, inputs and parameters."""
-        return self.predict(sample.points, sample.inputs, parameters=sample.parameters, at=at)
+    def predict_sample(
+        self, sample: Sample, at: Any = None, times: Any = None
+    ) -> Float[np.ndarray, "*time row channel"]:
+        """Predict the solution of a sample from its points, inputs and parameters, at its own times by default."""
+        times = sample.times if times is None and self.has_time else times
+        return self.predict(sample.points, sample.inputs, parameters=sample.parameters, at=at, times=times)
+
+    @property
+    def has_time(self) -> bool:
+        """Whether it predicts trajectories."""
+        return self.time_axis is not None
 
     @property
     def dim(self) -> int:
-        """Number of coordinates of a point."""
-        return self.operator.config.dim
+        """Number of coordinates of a point in space."""
+        return self.operator.config.dim - self.has_time
 
     def require_channels(self, data: Dataset, label: str) -> None:
         """Check that data bring the channels and parameters that this surrogate reads, in the same order."""
+        if data.has_time != self.has_time:
+            ours, theirs = ("with" if has_time else "without" for has_time in (self.has_time, data.has_time))
+            raise ValueError(f"{label} has samples {theirs} times; the surrogate was fitted to samples {ours} times.")
         needed = {"input channels": (self.inputs, data.inputs), "parameters": (self.parameters, data.parameters)}
         for what, both in needed.items():
             wanted, given = ([channel.name for channel in channels] for channels in both)
@@ -131,6 +171,8 @@ class Surrogate:
             "provenance": self.provenance,
         }
         tensors = self.operator.state_dict()
+        if self.time_axis is not None:
+            about["time_axis"] = self.time_axis.to_dict()
         if self.coverage is not None:
             about["coverage"] = self.coverage.to_dict()
             tensors[_COVERED] = torch.from_numpy(self.coverage.points)
@@ -155,6 +197,7 @@ class Surrogate:
                 # Version 2 knows neither.
                 parameters=tuple(Channel(**channel) for channel in about.get("parameters", ())),
                 correspondence=about.get("correspondence", "none"),
+                time_axis=TimeAxis.from_dict(about["time_axis"]) if "time_axis" in about else None,
                 coverage=None if covered is None else Coverage.from_dict(about["coverage"], covered.numpy()),
                 scores={str(name): float(score) for name, score in about["scores"].items()},
                 provenance=dict(about["provenance"]),
@@ -166,25 +209,39 @@ class Surrogate:
     def __repr__(self) -> str:
         given = (*self.inputs, *self.parameters)
         channels = (" ".join(map(str, channels)) or "points" for channels in (given, self.targets))
-        return f"Surrogate({self.operator.name} in {self.dim}D: {' -> '.join(channels)})"
+        time = " and time" if self.has_time else ""
+        return f"Surrogate({self.operator.name} in {self.dim}D{time}: {' -> '.join(channels)})"
 
-    def _checked(self, points: Any, inputs: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _checked_times(self, times: Any) -> Float[np.ndarray, " time"] | None:
+        if self.time_axis is not None:
+            asked = require_times(times, self.time_axis)
+            self._warn_of_times(asked, self.time_axis)
+            return asked
+        if times is not None:
+            raise ValueError("This surrogate was fitted to samples without time; leave times out.")
+        return None
+
+    def _checked(
+        self, points: Any, inputs: Any, times: Float[np.ndarray, " time"] | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         points = self._checked_points(points, "points")
-        values = np.empty((len(points), 0)) if inputs is None else np.asarray(inputs, dtype=np.float64)
-        values = values[:, None] if values.ndim == 1 else values
-        if values.shape != (len(points), len(self.inputs)):
+        values = None if inputs is None else np.asarray(inputs, dtype=np.float64)
+        values = input_tables(values, len(self.inputs), 1 if times is None else len(times), len(points))
+        shape = (len(points), len(self.inputs))
+        if values.shape != shape and (times is None or values.shape != (len(times), *shape)):
+            per_time = "" if times is None else f" or ({len(times)}, {len(points)}, {len(self.inputs)})"
             raise ValueError(
-                f"inputs must have the shape ({len(points)}, {len(self.inputs)}), a row per point and a column for each"
-                f" of {', '.join(map(str, self.inputs)) or 'no channels'}; got {values.shape}."
+                f"inputs must have the shape ({len(points)}, {len(self.inputs)}){per_time}, a row per point and a"
+                f" column for each of {', '.join(map(str, self.inputs)) or 'no channels'}; got {values.shape}."
                 + (
                     " Numbers of a whole sample are parameters: predict(points, parameters=...)."
                     if self.parameters
                     else ""
                 )
             )
-        _require_finite(values, "inputs")
+        _require_finite(as_rows(values), "inputs")
         if self.coverage is not None:
-            self.coverage.warn_of_inputs(points, values, self.inputs)
+            self.coverage.warn_of_inputs(points, as_rows(values), self.inputs)
         return points, values
 
     def _checked_points(self, points: Any, what: str) -> Float[np.ndarray, "point dim"]:
@@ -208,11 +265,26 @@ class Surrogate:
         return np.asarray((self._beyond(points) > _MARGIN).any(axis=1))
 
     def _beyond(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point dim"]:
-        lower, upper = self.scaling.frame.lower, self.scaling.frame.upper
-        return np.maximum(lower - points, points - upper) / np.array(self.scaling.frame.extent)
+        lower, upper = self._box
+        return np.maximum(lower - points, points - upper) / np.array(self.scaling.frame.extent)[: self.dim]
+
+    @property
+    def _box(self) -> tuple[Float[np.ndarray, " dim"], Float[np.ndarray, " dim"]]:
+        """Corners of the box around the training points, in space."""
+        return self.scaling.frame.lower[: self.dim], self.scaling.frame.upper[: self.dim]
+
+    def _warn_of_times(self, times: Float[np.ndarray, " time"], axis: TimeAxis) -> None:
+        first, last, margin = axis.times[0], axis.times[-1], _MARGIN * axis.duration
+        outside = (times < first - margin) | (times > last + margin)
+        if outside.any():
+            warnings.warn(
+                f"{int(outside.sum())} of {len(times)} times lie outside those of the training samples, {first:.4g} to"
+                f" {last:.4g}, the first of them {times[outside.argmax()]:.4g}; predictions there are guesses.",
+                stacklevel=5,
+            )
 
     def _warn_if_outside(self, points: Float[np.ndarray, "point dim"], what: str) -> None:
-        lower, upper = self.scaling.frame.lower, self.scaling.frame.upper
+        lower, upper = self._box
         beyond = self._beyond(points)
         outside = self._is_beyond(points)
         if outside.any():

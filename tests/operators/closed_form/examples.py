@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import torch
 
-from gola.operators import KernelConfig, LinearConfig, MeanConfig, NearestConfig, PodRbfConfig
+from gola.operators import KernelConfig, LinearConfig, MeanConfig, NearestConfig, PodGpConfig, PodRbfConfig
 from gola.operators.cloud import Cloud
 from gola.registry import OPERATORS
 
@@ -20,6 +20,7 @@ SMALL = {
     "nearest": NearestConfig(num_modes=40, num_input_modes=30),
     "linear": LinearConfig(num_modes=40, num_wide_modes=30, steps=without("diffusion")),
     "kernel": KernelConfig(num_modes=40, num_input_modes=30),
+    "pod_gp": PodGpConfig(num_modes=40, num_input_modes=30),
     "pod_rbf": PodRbfConfig(num_modes=40),
 }
 

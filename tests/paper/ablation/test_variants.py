@@ -26,7 +26,9 @@ def test_what_stands_in_the_tables_too_is_the_same_cell():
 
 
 def test_networks_have_fewer_modes_in_space_than_in_the_plane():
-    modes = {problem: dict(VARIANTS["spectral"].cell(problem, 30, PROTOCOL).settings) for problem in PROBLEMS}
+    modes = {
+        problem: dict(VARIANTS["spectral"].cell(problem, 30, PROTOCOL).settings) for problem in ("heat_sink", "darcy")
+    }
     assert modes["heat_sink"] == {"num_modes": 4}
     assert modes["darcy"] == {"num_modes": 8}
 

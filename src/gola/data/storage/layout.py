@@ -14,7 +14,7 @@ from gola.data.sample import Channel
 
 FORMAT = "gola-dataset"
 VERSION = 3
-"""Files of version 1 have no checksums, those of version 2 no parameters; both load too."""
+"""Files of version 1 have no checksums, those of version 2 no parameters and no times; both load too."""
 CHECKSUM = "checksum"
 
 GEOMETRY_OFFSETS = "geometry/offsets"
@@ -27,6 +27,10 @@ SAMPLE_GEOMETRY = "samples/geometry"
 INPUTS = "samples/inputs"
 TARGETS = "samples/targets"
 PARAMETERS = "samples/parameters"
+TIMES = "samples/times"
+TIME_OFFSETS = "samples/time_offsets"
+PER_TIME = "per_time"
+"""An attribute of the inputs: 1 where trajectories have input functions for each time, else 0."""
 ARRAYS = (POINTS, BOUNDARY, WEIGHTS, CELLS, INPUTS, TARGETS)
 CHANNELS = (INPUTS, TARGETS, PARAMETERS)
 INDICES = (GEOMETRY_OFFSETS, CELL_OFFSETS, SAMPLE_GEOMETRY)

@@ -1,6 +1,7 @@
 """Read samples from an HDF5 file when they are asked for, and no earlier."""
 
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any, cast, get_args
 
 import h5py
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Float, Int, Shaped
 
 from gola.data.correspondence import Correspondence, correspondence_of
 from gola.data.periods import Periods
@@ -18,6 +19,7 @@ from gola.data.sample import Channel, Sample
 from gola.data.storage import layout
 from gola.data.storage.checksums import header_checksum, rows_checksum, texts
 from gola.data.storage.layout import Header
+from gola.data.times import checked_times
 
 _Arrays = dict[str, h5py.Dataset]
 _Geometry = dict[str, np.ndarray | None]
@@ -26,7 +28,7 @@ _Geometry = dict[str, np.ndarray | None]
 _NUM_AXES = {
     layout.GEOMETRY_OFFSETS: 1, layout.POINTS: 2, layout.BOUNDARY: 1, layout.WEIGHTS: 1, layout.CELLS: 2,
     layout.CELL_OFFSETS: 1, layout.SAMPLE_GEOMETRY: 1, layout.INPUTS: 2, layout.TARGETS: 2,
-    layout.PARAMETERS: 2,
+    layout.PARAMETERS: 2, layout.TIMES: 1, layout.TIME_OFFSETS: 1,
     layout.GEOMETRY_CHECKSUMS: 1, layout.SAMPLE_CHECKSUMS: 1,
 }  # fmt: skip
 _REQUIRED = (layout.GEOMETRY_OFFSETS, layout.POINTS)
@@ -46,12 +48,15 @@ class StoredSamples:
         stamp: Its size and time of change when it was first read; a file that changed since is refused.
         dim: Number of coordinates of a point.
         geometries: Which geometry each selected sample lies on.
-        starts: The first row of each selected sample among the inputs and targets.
+        starts: The first row of each selected sample among the targets.
+        input_starts: The same among the inputs, which in trajectories may be constant.
         offsets: Geometry g has the rows ``offsets[g]`` to ``offsets[g + 1]`` of the points.
         cell_offsets: The same for the cells.
         checksums: Of the values of each selected sample; None in files that have none.
         geometry_checksums: Of each geometry.
         parameters: Of each selected sample, as they are stored; read at once, since they are few.
+        times: Of each selected sample, as they are stored; None where samples are no trajectories.
+        inputs_per_time: Whether trajectories have inputs for each time.
     """
 
     path: Path
@@ -59,11 +64,14 @@ class StoredSamples:
     dim: int
     geometries: Int[np.ndarray, " sample"]
     starts: Int[np.ndarray, " sample"]
+    input_starts: Int[np.ndarray, " sample"]
     offsets: Int[np.ndarray, " geometry_plus_one"]
     cell_offsets: Int[np.ndarray, " geometry_plus_one"] | None
     checksums: Int[np.ndarray, " sample"] | None = None
     geometry_checksums: Int[np.ndarray, " geometry"] | None = None
     parameters: Shaped[np.ndarray, "sample parameter"] | None = None
+    times: tuple[Float[np.ndarray, " _"], ...] | None = None
+    inputs_per_time: bool = False
 
     @property
     def num_points(self) -> Int[np.ndarray, " sample"]:
@@ -78,8 +86,10 @@ class StoredSamples:
             self,
             geometries=self.geometries[chosen],
             starts=self.starts[chosen],
+            input_starts=self.input_starts[chosen],
             checksums=None if self.checksums is None else self.checksums[chosen],
             parameters=None if self.parameters is None else self.parameters[chosen],
+            times=None if self.times is None else tuple(self.times[row] for row in chosen.tolist()),
         )
 
     def one_per_geometry(self) -> "StoredSamples":
@@ -127,22 +137,28 @@ class StoredSamples:
         }
 
     def _read_sample(self, arrays: _Arrays, position: int, geometry: _Geometry) -> Sample:
-        start = self.starts[position]
-        rows = slice(start, start + len(geometry["points"]))  # type: ignore[arg-type]  # points are never None
-        stored = {name: _rows(arrays, name, rows) for name in (layout.INPUTS, layout.TARGETS)}
+        num_points = len(geometry["points"])  # type: ignore[arg-type]  # points are never None
+        times = None if self.times is None else self.times[position]
+        targets_shape = (num_points,) if times is None else (len(times), num_points)
+        shapes = {
+            layout.INPUTS: (self.input_starts[position], targets_shape if self.inputs_per_time else (num_points,)),
+            layout.TARGETS: (self.starts[position], targets_shape),
+        }
+        stored = {
+            name: _rows(arrays, name, slice(start, start + math.prod(shape))) for name, (start, shape) in shapes.items()
+        }
         if self.parameters is not None:
             stored[layout.PARAMETERS] = self.parameters[position]
+        stored[layout.TIMES] = times
         if self.checksums is not None:
             self._require_sound(stored, int(self.checksums[position]))
-        none = np.empty((rows.stop - rows.start, 0))
-        inputs, targets = (
-            none if stored[name] is None else _as(stored[name], np.float64) for name in (layout.INPUTS, layout.TARGETS)
-        )
+        inputs, targets = (_tables(stored[name], shape) for name, (_, shape) in shapes.items())
         parameters = _as(stored.get(layout.PARAMETERS), np.float64)
         return Sample(
-            inputs=inputs,  # type: ignore[arg-type]
-            targets=targets,  # type: ignore[arg-type]
+            inputs=inputs,
+            targets=targets,
             parameters=np.empty(0) if parameters is None else parameters,
+            times=_as(times, np.float64),
             **geometry,  # type: ignore[arg-type]
         )
 
@@ -303,13 +319,18 @@ def _index(file: h5py.File, path: Path) -> StoredSamples:
     if not (lengths > 0).all():
         raise ValueError(f"{path}: geometry {int(np.argmin(lengths))} has no points; leave it out.")
     geometries = _geometries(file, lengths, path)
-    ends = np.cumsum(lengths[geometries])
+    times = _times(file, len(geometries), path)
+    num_targets = lengths[geometries]
+    if times is not None:
+        num_targets = num_targets * np.array([len(one) for one in times])
+    per_time = times is not None and layout.INPUTS in file and texts(file[layout.INPUTS], layout.PER_TIME) == ["1"]
+    num_inputs = num_targets if per_time else lengths[geometries]
     if layout.PARAMETERS in file and len(file[layout.PARAMETERS]) != len(geometries):
         raise ValueError(
             f"{path}: {layout.PARAMETERS!r} has {len(file[layout.PARAMETERS])} rows where there are {len(geometries)}"
             " samples."
         )
-    needed = {layout.INPUTS: int(ends[-1]), layout.TARGETS: int(ends[-1])}
+    needed = {layout.INPUTS: int(num_inputs.sum()), layout.TARGETS: int(num_targets.sum())}
     needed |= {layout.BOUNDARY: int(offsets[-1]), layout.WEIGHTS: int(offsets[-1])}
     for name, rows in needed.items():
         if name in file and len(file[name]) != rows:
@@ -324,13 +345,35 @@ def _index(file: h5py.File, path: Path) -> StoredSamples:
         stamp=_stamp(path),
         dim=file[layout.POINTS].shape[1],
         geometries=geometries,
-        starts=ends - lengths[geometries],
+        starts=np.cumsum(num_targets) - num_targets,
+        input_starts=np.cumsum(num_inputs) - num_inputs,
         offsets=offsets,
         cell_offsets=cell_offsets,
         checksums=_checksums(file, layout.SAMPLE_CHECKSUMS, len(geometries), path),
         geometry_checksums=_checksums(file, layout.GEOMETRY_CHECKSUMS, len(lengths), path),
         parameters=file[layout.PARAMETERS][()] if layout.PARAMETERS in file else None,
+        times=times,
+        inputs_per_time=per_time,
     )
+
+
+def _times(file: h5py.File, num_samples: int, path: Path) -> tuple[np.ndarray, ...] | None:
+    """Return the times of each trajectory; None where samples have no time."""
+    if layout.TIMES not in file:
+        return None
+    stored = file[layout.TIMES][()]
+    if layout.TIME_OFFSETS not in file:
+        checked_times(stored, str(path))
+        return (stored,) * num_samples
+    offsets = _offsets(file, layout.TIME_OFFSETS, len(stored), path)
+    if len(offsets) != num_samples + 1:
+        raise ValueError(
+            f"{path}: {layout.TIME_OFFSETS!r} has {len(offsets)} entries and should have {num_samples + 1}."
+        )
+    times = tuple(np.split(stored, offsets[1:-1]))
+    for number, one in enumerate(times):
+        checked_times(one, f"{path}, sample {number}")
+    return times
 
 
 def _checksums(file: h5py.File, name: str, count: int, path: Path) -> Int[np.ndarray, " entry"] | None:
@@ -359,8 +402,11 @@ def _geometries(file: h5py.File, lengths: Int[np.ndarray, " geometry"], path: Pa
             raise ValueError(f"{path}: {layout.SAMPLE_GEOMETRY!r} must hold numbers from 0 to {len(lengths) - 1}.")
         return geometries
     if len(lengths) == 1:
-        counts = [len(file[name]) // int(lengths[0]) for name in (layout.INPUTS, layout.TARGETS) if name in file]
+        shared_times = len(file[layout.TIMES]) if layout.TIMES in file else 1
+        tables = {layout.INPUTS: 1, layout.TARGETS: shared_times}
+        counts = [len(file[layout.TIME_OFFSETS]) - 1] if layout.TIME_OFFSETS in file else []
         counts += [len(file[layout.PARAMETERS])] if layout.PARAMETERS in file else []
+        counts += [len(file[name]) // max(1, int(lengths[0]) * n) for name, n in tables.items() if name in file]
         return np.zeros(max(1, counts[0] if counts else 1), dtype=np.int64)
     return np.arange(len(lengths))
 
@@ -368,6 +414,11 @@ def _geometries(file: h5py.File, lengths: Int[np.ndarray, " geometry"], path: Pa
 def _rows(arrays: _Arrays, name: str, rows: slice) -> np.ndarray | None:
     """Return rows of an array as they are stored, or None where the file does not have it."""
     return arrays[name][rows] if name in arrays else None
+
+
+def _tables(rows: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    """Return rows as one table, or as one per time; without columns where there are none."""
+    return np.empty((*shape, 0)) if rows is None else rows.astype(np.float64, copy=False).reshape(*shape, rows.shape[1])
 
 
 def _as(rows: np.ndarray | None, dtype: type) -> np.ndarray | None:

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from gola.data.correspondence import CorrespondenceSearch
-from gola.data.sample import Channel, Sample
+from gola.data.sample import Channel, Sample, as_rows
 from gola.data.storage import layout
 from gola.data.storage.checksums import header_checksum, rows_checksum
 from gola.data.storage.hdf5 import creating_hdf5
@@ -84,6 +84,8 @@ class _Writer:
         self._geometry_of_sample: list[int] = []
         self._geometry_checksums: list[int] = []
         self._sample_checksums: list[int] = []
+        self._time_offsets = [0]
+        self._per_time = False
         self._correspondence = CorrespondenceSearch()
 
     def append(self, sample: Sample) -> None:
@@ -93,12 +95,17 @@ class _Writer:
             self._append_geometry(sample)
         self._geometry_of_sample.append(self._geometries[digest])
         self._correspondence.add(sample)
+        # Tables of a trajectory lie one after the other.
         columns = {
-            layout.INPUTS: sample.inputs,
-            layout.TARGETS: sample.targets,
-            layout.PARAMETERS: sample.parameters[None],
+            layout.INPUTS: as_rows(sample.inputs) if sample.inputs.size else None,
+            layout.TARGETS: as_rows(sample.targets) if sample.targets.size else None,
+            layout.PARAMETERS: sample.parameters[None] if sample.parameters.size else None,
+            layout.TIMES: sample.times,
         }
-        written = [self._append(name, rows, "<f8") for name, rows in columns.items() if rows.shape[1]]
+        written = [self._append(name, rows, "<f8") for name, rows in columns.items() if rows is not None]
+        if sample.times is not None:
+            self._time_offsets.append(self._time_offsets[-1] + len(sample.times))
+            self._per_time = sample.has_inputs_per_time
         self._sample_checksums.append(rows_checksum(written))
 
     def finish(self, header: Header) -> None:
@@ -110,6 +117,10 @@ class _Writer:
         self._store_integers(layout.SAMPLE_GEOMETRY, self._geometry_of_sample)
         if layout.CELLS in self._columns:
             self._store_integers(layout.CELL_OFFSETS, self._cell_offsets)
+        if layout.TIMES in self._columns:
+            self._store_integers(layout.TIME_OFFSETS, self._time_offsets)
+        if self._per_time:
+            self._file[layout.INPUTS].attrs[layout.PER_TIME] = 1
         self._store_integers(layout.GEOMETRY_CHECKSUMS, self._geometry_checksums)
         self._store_integers(layout.SAMPLE_CHECKSUMS, self._sample_checksums)
         self._describe(header)

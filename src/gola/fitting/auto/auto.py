@@ -26,7 +26,7 @@ class AutoConfig(OperatorConfig):
 
     Attributes:
         members: Names of the operators to choose from. Each either gives held-out predictions by itself, as closed
-            forms do, or is trained.
+            forms do, or is trained. Those that do not suit the samples are left out.
         num_networks: Networks of an ensemble. The training samples are dealt into as many folds, and each network
             learns from all folds but one, by which it is judged.
         num_steps: Training steps of each network, of two samples each.
@@ -39,7 +39,7 @@ class AutoConfig(OperatorConfig):
         groups: Of a fitted choice that treats target channels apart, the channels and the config of each part.
     """
 
-    members: tuple[str, ...] = ("linear", "kernel", "spectral")
+    members: tuple[str, ...] = ("pod_gp", "periodic_kernel", "linear", "kernel", "spectral")
     num_networks: int = 5
     num_steps: int = 2000
     residual_weight: float = 0.1

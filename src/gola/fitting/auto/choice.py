@@ -85,7 +85,8 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]
     if task.session.devices * task.session.num_nodes > 1:
         raise ValueError("The automatic choice trains on one device; name an operator, like 'gola', to use several.")
     trial = _Trial(config=config, task=task)
-    kinds = {name: OPERATORS[name] for name in config.members}
+    every = {name: OPERATORS[name] for name in config.members}
+    kinds = {name: kind for name, kind in every.items() if kind.is_worth_trying(task)} or every
     for name, kind in kinds.items():
         if kind.holds_out:
             trial.add_operator(name)

@@ -18,6 +18,7 @@ from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
 from gola.operators.cloud import Cloud
 from gola.operators.operator import OperatorConfig
+from gola.protocol import FitTask
 from gola.representation.smoothness import growth
 
 _EXPONENTS = (0.0, 1.0, 2.0)
@@ -106,6 +107,11 @@ class Kernel(ClosedForm):
         self.inputs = InputFeatures()
         self.homogeneity = Homogeneity(config.num_channels)
         self._register_empty("positive", "known_inputs", "centre", "dual", "offset")
+
+    @classmethod
+    def is_worth_trying(cls, task: FitTask) -> bool:
+        """Whether there are input functions: numbers alone are better compared as numbers."""
+        return bool(task.inputs)
 
     @property
     def kernel(self) -> InputKernel:
