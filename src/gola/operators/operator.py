@@ -294,7 +294,7 @@ class Network(Operator):
     @classmethod
     def is_worth_trying(cls, task: FitTask) -> bool:
         """Whether there are functions or shapes to learn from: a few numbers on one mesh teach a network little."""
-        return bool(task.inputs) or task.correspondence == "none"
+        return task.num_fields > 0 or task.correspondence == "none"
 
     def fit(self, task: FitTask) -> FitResult:
         """Train as the task says."""
