@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from gola.operators.closed_form.covariance import FAMILIES, Covariance, Family, Pairs, covariance_matrix
+from gola.operators.closed_form.one_thread import one_thread
 
 # Steps of the optimiser while layouts are compared, and in the end.
 _FEW_STEPS, _MANY_STEPS = 15, 60
@@ -112,6 +113,7 @@ class CovarianceSearch:
     positive: tuple[bool, ...]
     _known: dict[Layout, Found] = field(default_factory=dict, init=False)
 
+    @one_thread()
     def best(self) -> Found:
         """Vary one property of the layout after the other, and keep what is clearly better."""
         none = (False,) * len(self.positive)
@@ -177,7 +179,7 @@ class CovarianceSearch:
             objective.value,
             start,
             jac=True,
-            method="L-BFGS-B",
+            method="SLSQP",
             bounds=objective.bounds,
             options={"maxiter": num_steps},
         )

@@ -14,6 +14,7 @@ from torch import Tensor
 from gola.geometry.symmetry import Symmetry, candidates, largest_group
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
 from gola.operators.closed_form.covariance import FAMILIES
+from gola.operators.closed_form.one_thread import one_thread
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.shift_kernel import (
     ShiftKernel,
@@ -203,6 +204,7 @@ class _Search:
     sides: tuple[int, ...]
     kept: Int[Tensor, " wave"]
 
+    @one_thread()
     def best(self) -> ShiftKernel:
         """Optimise the kernel of each family, and return the better one."""
         found = []
@@ -210,7 +212,7 @@ class _Search:
             start = ShiftKernel(family=family)
             vector = np.array([start.exponent, *np.log([start.length, start.trend, start.penalty])])
             result = minimize(
-                self._value, vector, args=(start,), jac=True, method="L-BFGS-B", bounds=_BOUNDS,
+                self._value, vector, args=(start,), jac=True, method="SLSQP", bounds=_BOUNDS,
                 options={"maxiter": _NUM_STEPS},
             )  # fmt: skip
             exponent, *logarithms = result.x.tolist()
