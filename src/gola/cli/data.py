@@ -207,10 +207,12 @@ def _times(inspection: "Inspection") -> dict[str, str]:
     if times is None:
         return {}
     low, median, high = times.num_times
-    count = f"{low}" if low == high else f"{low} / {median} / {high} (min / median / max)"
-    same = "the same in all samples" if times.shared else "different between samples"
     change = "; inputs change with time" if times.inputs_change else ""
-    return {"times": f"{count}, from {times.first:.4g} to {times.last:.4g}, {same}{change}"}
+    return {
+        "times (min / median / max)": f"{low} / {median} / {high}",
+        "times of different samples": "the same" if times.shared else "different",
+        "time": f"{times.first:.4g} to {times.last:.4g}{change}",
+    }
 
 
 def _channel_table(inspection: "Inspection") -> Table:

@@ -33,8 +33,8 @@ class Case:
 
     label: str
     points: Float[np.ndarray, "point dim"]
-    arrays: Mapping[str, Float[np.ndarray, "point *component"]]
-    series: Mapping[str, Float[np.ndarray, "_time point *component"]] = field(default_factory=dict)
+    arrays: Mapping[str, Float[np.ndarray, "point *_component"]]
+    series: Mapping[str, Float[np.ndarray, "_time point *_component"]] = field(default_factory=dict)
     times: Float[np.ndarray, " _time"] | None = None
     parameters: Mapping[str, float] = field(default_factory=dict)
     labels: Mapping[str, Labels] = field(default_factory=dict)

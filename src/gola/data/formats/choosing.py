@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Float
 
-from gola.data.formats.case import Case
+from gola.data.formats.case import FIRST, Case
 from gola.data.formats.cases import CaseTable
 from gola.data.formats.distance import distance_to
 from gola.data.formats.regions import same_parts
@@ -147,7 +147,8 @@ def without_flat_axes(chosen: Sequence[Chosen]) -> list[Chosen]:
 
     def remaining(columns: list[Column]) -> list[Column]:
         names = [column.channel.name for column in columns]
-        return [c for c, name in zip(columns, names, strict=True) if name in needed or not name.endswith(dropped)]
+        kept = [name in needed or not name.removesuffix(FIRST).endswith(dropped) for name in names]
+        return [column for column, keep in zip(columns, kept, strict=True) if keep]
 
     return [
         replace(one, points=one.points[:, :dim], inputs=remaining(one.inputs), targets=remaining(one.targets))
