@@ -263,3 +263,14 @@ def test_a_parameter_out_of_range_is_told(fitted, folder, tmp_path):
     words = ("--parameter", "angle=90", "--out", tmp_path / "x.vtu")
     result = run("predict", fitted, folder / "case_2.vtu", *words)
     assert "angle is 90 deg, and from 0 to 25 deg in the training samples" in " ".join(result.output.split())
+
+
+def test_a_mesh_to_predict_needs_labels_and_no_indicators(folder, tmp_path):
+    words = ("--targets", "w", "--regions", "MaterialIds", "--distance", "boundary", "--inputs", "load")
+    success("import", folder / "case_*.vtu", *words, "--out", folder / "x.h5")
+    success("train", folder / "x.h5", "--operator", "nearest", "--num-train", 6, "--out", folder / "run")
+    success("predict", folder / "run", folder / "case_3.vtu", "--out", tmp_path / "from_mesh.npz")
+    success("predict", folder / "run", folder / "x.h5", "--sample", 3, "--out", tmp_path / "from_data.npz")
+    mesh, data = np.load(tmp_path / "from_mesh.npz"), np.load(tmp_path / "from_data.npz")
+    for name in ("MaterialIds=7", "boundary_distance", "load", "w_predicted"):
+        np.testing.assert_array_equal(mesh[name], data[name])

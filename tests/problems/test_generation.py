@@ -98,6 +98,7 @@ def test_every_problem_generates_a_data_set_that_says_how_it_was_made(name, tmp_
     first, second = (np.concatenate([sample.parameters, sample.inputs.ravel()]) for sample in dataset)
     assert not np.array_equal(first, second)
     assert dataset.parameters == PROBLEMS[name].parameters
+    assert dataset.periods == PROBLEMS[name].periods
 
 
 def test_an_interruption_keeps_finished_chunks_and_the_next_call_makes_only_the_others(reference, tmp_path):

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def list_problems(as_json: AsJson = False) -> None:
     """List the benchmark problems with their equations, channels, parameters, sizes and settings."""
-    from gola.registry import PROBLEMS  # looking a problem up imports SciPy, which is slow
+    from gola.data.periods import in_words  # NumPy and SciPy, which problems import, are slow
+    from gola.registry import PROBLEMS
 
     problems = [_facts(name, kind()) for name, kind in PROBLEMS.items()]
     if as_json:
@@ -33,7 +34,7 @@ def list_problems(as_json: AsJson = False) -> None:
         if problem["parameters"]:
             facts.add_row("parameters", Text("; ".join(problem["parameters"])))
         if problem["periods"]:
-            facts.add_row("periods", Text(", ".join(str(period or "none") for period in problem["periods"])))
+            facts.add_row("periods", Text(in_words(problem["periods"])))
         if problem["symmetries"]:
             facts.add_row("symmetries", Text(", ".join(problem["symmetries"])))
         facts.add_row("size", Text(problem["size"]))

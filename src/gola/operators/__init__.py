@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gola.operators.closed_form.kernel import Kernel, KernelConfig
     from gola.operators.closed_form.mean import Mean, MeanConfig
     from gola.operators.closed_form.nearest import Nearest, NearestConfig
+    from gola.operators.closed_form.periodic_kernel import PeriodicKernel, PeriodicKernelConfig
     from gola.operators.closed_form.pod_gp import PodGp, PodGpConfig
     from gola.operators.closed_form.pod_rbf import PodRbf, PodRbfConfig
     from gola.operators.cloud import Cloud
@@ -48,6 +49,8 @@ _HOMES = {
     "Network": "operator",
     "Operator": "operator",
     "OperatorConfig": "operator",
+    "PeriodicKernel": "closed_form.periodic_kernel",
+    "PeriodicKernelConfig": "closed_form.periodic_kernel",
     "PodGp": "closed_form.pod_gp",
     "PodGpConfig": "closed_form.pod_gp",
     "PodRbf": "closed_form.pod_rbf",
@@ -84,6 +87,8 @@ __all__ = [
     "Network",
     "Operator",
     "OperatorConfig",
+    "PeriodicKernel",
+    "PeriodicKernelConfig",
     "PodGp",
     "PodGpConfig",
     "PodRbf",

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 from jaxtyping import Complex, Float
 
+from gola.data.periods import Periods
 from gola.data.sample import Channel
 from gola.problems.exponential_stepping import step_through
 from gola.problems.periodic_problem import PeriodicProblem
@@ -38,7 +39,7 @@ class Burgers(PeriodicProblem):
     targets: ClassVar[tuple[Channel, ...]] = (Channel(name="final_velocity_x"),)
     symmetries: ClassVar[tuple[str, ...]] = ("-x",)
     dim: ClassVar[int] = 1
-    periods: ClassVar[tuple[float | None, ...] | None] = (1.0,)
+    periods: ClassVar[Periods | None] = (1.0,)
     chunk_size: ClassVar[int] = 25
     min_viscosity: ClassVar[float] = 0.002
 

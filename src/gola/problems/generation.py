@@ -116,6 +116,7 @@ def _header(problem: Problem, num_samples: int, seed: int) -> Header:
         inputs=problem.inputs,
         targets=problem.targets,
         parameters=problem.parameters,
+        periods=problem.periods,
         provenance={
             "problem": problem.name,
             "settings": problem.settings,
@@ -135,7 +136,7 @@ def _is_finished(path: Path, header: Header, overwrite: bool) -> bool:
     if overwrite or not path.exists():
         return False
     existing = Dataset.load(path)
-    about = {name: getattr(existing, name) for name in ("inputs", "targets", "parameters", "provenance")}
+    about = {name: getattr(existing, name) for name in ("inputs", "targets", "parameters", "periods", "provenance")}
     if Header(**about) != header:
         raise ValueError(f"{path} exists and holds other data; choose another name, or overwrite it (--overwrite).")
     return True

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gola.data.periods import Periods
 from gola.data.sample import Channel, Sample
 from gola.extras import require
 
@@ -32,7 +33,7 @@ class Problem(ABC):
     """How many samples one unit of work solves together."""
     symmetries: ClassVar[tuple[str, ...]] = ()
     """Reflections and rotations that map solutions to solutions, as ``TrainingConfig`` takes them."""
-    periods: ClassVar[tuple[float | None, ...] | None] = None
+    periods: ClassVar[Periods | None] = None
     """The period along each axis, None along those without; None where there are none at all."""
 
     @property

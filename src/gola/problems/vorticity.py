@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 from jaxtyping import Complex, Float
 
+from gola.data.periods import Periods
 from gola.data.sample import Channel
 from gola.problems.exponential_stepping import step_through
 from gola.problems.periodic_problem import PeriodicProblem
@@ -39,7 +40,7 @@ class Vorticity(PeriodicProblem):
     targets: ClassVar[tuple[Channel, ...]] = (Channel(name="final_vorticity"),)
     symmetries: ClassVar[tuple[str, ...]] = ("-yx",)
     dim: ClassVar[int] = 2
-    periods: ClassVar[tuple[float | None, ...] | None] = (1.0, 1.0)
+    periods: ClassVar[Periods | None] = (1.0, 1.0)
     min_viscosity: ClassVar[float] = 5e-4
 
     resolution: int = 64

@@ -20,6 +20,7 @@ from gola.protocol import FitTask
 from gola.representation.fitted import Fitted, as_bytes, from_bytes
 from gola.representation.function_space import FunctionSpace
 from gola.representation.nodal import NodalSpace
+from gola.representation.periodic_grid import PeriodicGrid
 from gola.representation.smoothness import with_chosen_penalties
 
 # Of a function that is known at N points more than 2N coefficients add nothing that a penalty would not set.
@@ -83,7 +84,7 @@ class ClosedForm(Fitted, Operator):
 
     config: ClosedFormConfig
     choice: dict[str, Any]
-    solutions: FunctionSpace | NodalSpace
+    solutions: FunctionSpace | NodalSpace | PeriodicGrid
     held_out: Float[Tensor, "sample mode channel"]
     cv_error: Float[Tensor, ""]
 
@@ -103,7 +104,7 @@ class ClosedForm(Fitted, Operator):
         ]
         cloud = Cloud.collate(clouds)
         targets = torch.cat([scaling.encode(one.targets, torch.float64) for one in task.samples])
-        self.fit_cloud(cloud, targets, Mesh.of(task))
+        self.fit_cloud(cloud, targets, Mesh.of(task, scaling.frame))
         predictions = self.leave_one_out()
         errors = relative_l2_errors(predictions, targets, cloud.sizes, scaling.targets.scale)
         held_out = [values.numpy() for values in torch.split(predictions, cloud.sizes)]
@@ -204,7 +205,7 @@ class ClosedForm(Fitted, Operator):
         bound = _MODES_PER_POINT * max(len(points) for points in samples.points)
         return FunctionSpace.around(torch.cat(list(samples.points)), padding=padding, num_modes=min(num_modes, bound))
 
-    def _solution_space(self, samples: Samples) -> FunctionSpace | NodalSpace:
+    def _solution_space(self, samples: Samples) -> FunctionSpace | NodalSpace | PeriodicGrid:
         """Return the space of the solutions: their own span where all share their points, else cosines on a box."""
         if self.at_nodes and samples.share_nodes:
             nodes, targets = samples.points[0], samples.targets
@@ -214,7 +215,12 @@ class ClosedForm(Fitted, Operator):
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:
         # The state says in which space solutions were expressed.
-        self.solutions = NodalSpace() if f"{prefix}solutions.nodes" in state_dict else FunctionSpace()
+        spaces: dict[str, type[FunctionSpace | NodalSpace | PeriodicGrid]] = {
+            "nodes": NodalSpace,
+            "shape": PeriodicGrid,
+            "penalties": FunctionSpace,
+        }
+        self.solutions = next(kind() for name, kind in spaces.items() if f"{prefix}solutions.{name}" in state_dict)
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def _solutions_of(self, samples: Samples) -> Float[Tensor, "sample mode channel"]:

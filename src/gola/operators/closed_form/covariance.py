@@ -115,13 +115,14 @@ def covariance_matrix(
     """Evaluate a covariance; differentiable in scales and trend."""
     smooth = ~is_linear
     squares = torch.tensordot(scales[smooth] ** -2.0, pairs.squares[smooth], dims=1)
-    matrix = _similarity(family, squares) + trend * pairs.products[smooth].sum(dim=0)
+    matrix = similarity(family, squares) + trend * pairs.products[smooth].sum(dim=0)
     if not bool(is_linear.any()):
         return matrix
     return matrix * (float(is_affine) + torch.tensordot(scales[is_linear], pairs.linear[is_linear], dims=1))
 
 
-def _similarity(family: Family, squares: Float[Tensor, "row column"]) -> Float[Tensor, "row column"]:
+def similarity(family: Family, squares: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Evaluate the function m of squared distances in units of the length."""
     if family == "gaussian":
         return torch.exp(-0.5 * squares)
     distances = torch.sqrt(5.0 * squares + _SMALLEST)

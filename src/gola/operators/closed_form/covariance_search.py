@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from gola.operators.closed_form.covariance import FAMILIES, Covariance, Family, Pairs, covariance_matrix
+from gola.operators.closed_form.one_thread import one_thread
 
 # Steps of the optimiser while layouts are compared, and in the end.
 _FEW_STEPS, _MANY_STEPS = 15, 60
@@ -112,6 +113,7 @@ class CovarianceSearch:
     positive: tuple[bool, ...]
     _known: dict[Layout, Found] = field(default_factory=dict, init=False)
 
+    @one_thread()
     def best(self) -> Found:
         """Vary one property of the layout after the other, and keep what is clearly better."""
         none = (False,) * len(self.positive)
@@ -163,13 +165,10 @@ class CovarianceSearch:
         well each does alone, and taken together in this order.
         """
         layout, count = best.layout, len(self.positive)
-        alone = [self.found(layout.with_linear([group], is_affine=False)).error for group in range(count)]
+        alone = [min(self.found(one).error for one in _linear_in([group], layout)) for group in range(count)]
         order = np.argsort(alone, kind="stable").tolist()
-        yield from (
-            layout.with_linear(order[: size + 1], is_affine=is_affine)
-            for size in range(count)
-            for is_affine in (False, True)
-        )
+        for size in range(1, count + 1):
+            yield from _linear_in(order[:size], layout)
 
     def _optimised(self, layout: Layout, starts: Sequence[Covariance], num_steps: int) -> Found:
         pairs, responses = self.pairs(layout.logs), self.responses(layout)
@@ -180,7 +179,7 @@ class CovarianceSearch:
             objective.value,
             start,
             jac=True,
-            method="L-BFGS-B",
+            method="SLSQP",
             bounds=objective.bounds,
             options={"maxiter": num_steps},
         )
@@ -271,6 +270,10 @@ class _Objective:
         residuals = precision @ self.responses.columns / precision.diagonal()[:, None]
         squares = (residuals * self.responses.weights).square().sum(dim=1)
         return squares if bool(squares.isfinite().all()) and float(squares.detach().sum()) > 0.0 else None
+
+
+def _linear_in(groups: Sequence[int], layout: Layout) -> list[Layout]:
+    return [layout.with_linear(groups, is_affine=is_affine) for is_affine in (False, True)]
 
 
 def _error(found: Found) -> float:

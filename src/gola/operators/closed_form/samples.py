@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gola.data.frame import Frame
 from gola.operators.cloud import Cloud
 from gola.protocol import FitTask
 
@@ -19,20 +20,24 @@ class Mesh:
     Attributes:
         moves: Whether row i of the points is the same node of a mesh in every sample, at another place.
         cells: Simplices over the points, the same in all samples.
+        periods: The period along each axis, in the units of the points of a cloud; None unless all are periodic.
     """
 
     moves: bool = False
     cells: Int[Tensor, "cell vertex"] | None = None
+    periods: Float[Tensor, " dim"] | None = None
 
     @staticmethod
-    def of(task: FitTask) -> "Mesh":
-        """Look at the samples of a task."""
+    def of(task: FitTask, frame: Frame) -> "Mesh":
+        """Look at the samples of a task, whose points are seen in a frame."""
         cells = None if task.correspondence == "none" else task.samples[0].cells
         if cells is not None and not all(_equal(one.cells, cells) for one in task.samples):
             cells = None
-        return Mesh(
-            moves=task.correspondence == "moved nodes", cells=None if cells is None else torch.from_numpy(cells)
-        )
+        periods = None
+        if task.periods is not None and None not in task.periods:
+            periods = torch.tensor(task.periods, dtype=torch.float64) / torch.tensor(frame.extent, dtype=torch.float64)
+        known = None if cells is None else torch.from_numpy(cells)
+        return Mesh(moves=task.correspondence == "moved nodes", cells=known, periods=periods)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,6 +51,7 @@ class Samples:
         cloud: All of them, without targets.
         nodes_move: Whether row i of the points is the same node of a mesh in every sample, at another place.
         cells: Simplices over the points, where they are known and the same in all samples.
+        periods: The period along each axis, where all are known to be periodic.
     """
 
     points: Sequence[Float[Tensor, "_ dim"]]
@@ -54,6 +60,7 @@ class Samples:
     cloud: Cloud
     nodes_move: bool = False
     cells: Int[Tensor, "cell vertex"] | None = None
+    periods: Float[Tensor, " dim"] | None = None
 
     @staticmethod
     def of(cloud: Cloud, targets: Float[Tensor, "point target_channel"], mesh: "Mesh") -> "Samples":
@@ -78,6 +85,7 @@ class Samples:
             cloud=cloud,
             nodes_move=mesh.moves,
             cells=mesh.cells,
+            periods=mesh.periods,
         )
 
     @property
