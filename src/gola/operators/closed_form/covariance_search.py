@@ -23,6 +23,8 @@ _ISOTROPY, _COMMON = 1.0, 0.05
 _SCALES, _TRENDS, _PENALTIES = (-4.0, 7.0), (-14.0, 2.0), (math.log(1e-11), math.log(10.0))
 # A layout has to have this share of the error of a simpler one: what differs by less differs by chance.
 _CLEARLY_BETTER = 0.97
+# So many samples double the number of standard errors that a gain takes.
+_MORE_CERTAINTY = 10.0
 # Errors below this are rounding.
 _SMALLEST = 1e-14
 # With more groups, logarithms are taken of all positive ones or none.
@@ -93,8 +95,9 @@ class Found:
         if not np.isfinite(self.errors).all() or not np.isfinite(other.errors).all():
             return bool(np.isfinite(self.errors).all())
         gains = np.log(other.errors) - np.log(self.errors)
-        certain = float(gains.mean()) > float(gains.std(ddof=1)) / math.sqrt(len(gains))
-        return certain and self.error < _CLEARLY_BETTER * other.error
+        # Of few samples the standard error itself is uncertain.
+        limit = (1.0 + _MORE_CERTAINTY / len(gains)) * float(gains.std(ddof=1)) / math.sqrt(len(gains))
+        return float(gains.mean()) > limit and self.error < _CLEARLY_BETTER * other.error
 
 
 @final
@@ -116,10 +119,7 @@ class CovarianceSearch:
     @one_thread()
     def best(self) -> Found:
         """Vary one property of the layout after the other, and keep what is clearly better."""
-        none = (False,) * len(self.positive)
-        best = self.found(Layout(logs=self.positive, is_linear=none))
-        if any(self.positive):
-            best = min(best, self.found(replace(best.layout, logs=none)), key=_error)
+        best = self.found(self._start())
         # A power law can hide that an operator is linear in a group, so both are looked for from the same start.
         linear = self._better(best, self._linear_groups(best))
         linear = self._better(linear, self._power_laws(linear))
@@ -127,6 +127,15 @@ class CovarianceSearch:
         for vary in (self._families, self._logarithms, self._power_laws):
             best = self._better(best, vary(best))
         return self._refined(best)
+
+    def _start(self) -> Layout:
+        """Return the layout with logarithms of all positive groups or of none, whichever may become better."""
+        none = (False,) * len(self.positive)
+        layouts = [Layout(logs=logs, is_linear=none) for logs in dict.fromkeys([self.positive, none])]
+        # Many logarithms show what they are worth only together with a power law.
+        laws = [replace(layout, has_power_law=True) for layout in layouts]
+        errors = [min(self.found(plain).error, self.found(law).error) for plain, law in zip(layouts, laws, strict=True)]
+        return layouts[int(np.argmin(errors))]
 
     def found(self, layout: Layout, *starts: Covariance) -> Found:
         """Return the best covariance of a layout, after few steps."""
