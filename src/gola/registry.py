@@ -173,6 +173,10 @@ READERS: Registry[Any] = Registry(
         ".npz": "gola.data.formats.tables:read_npz",
         ".csv": "gola.data.formats.tables:read_table",
         ".tsv": "gola.data.formats.tables:read_table",
+        ".pvd": "gola.data.formats.series:read_pvd",
+        ".series": "gola.data.formats.series:read_series",
+        ".xdmf": "gola.data.formats.series:read_xdmf",
+        ".xmf": "gola.data.formats.series:read_xdmf",
     },
 )
 """By the ending of file names: functions from a path to a list of :class:`gola.data.formats.Case`. Files with any other
@@ -186,6 +190,7 @@ WRITERS: Registry[Any] = Registry(
         ".vtk": "gola.data.formats.exporting:write_mesh",
         ".npz": "gola.data.formats.exporting:write_npz",
         ".csv": "gola.data.formats.exporting:write_table",
+        ".pvd": "gola.data.formats.exporting:write_collection",
     },
 )
 """By the ending of file names: functions of a path, a sample, its columns by name, and their units."""

@@ -53,6 +53,21 @@ def import_data(
     keep_fields: Annotated[
         bool, typer.Option("--keep-fields", help="Keep inputs that are one number per simulation as input channels.")
     ] = False,
+    series: Annotated[
+        bool,
+        typer.Option(
+            "--series",
+            help="Files that differ in their last number only, case_1/T_*.vtu, are the times of one trajectory.",
+        ),
+    ] = False,
+    times: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIMES",
+            help="Times of the files of a series: first:last:number, a list with commas, a file with such a list, or a"
+            " table with the columns file and time; by default the numbers in the names.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Read simulations from meshes (any format of meshio), .npz archives or CSV tables into a data set.
@@ -60,10 +75,14 @@ def import_data(
     What is one number per simulation becomes a parameter: columns of --parameters, field data of meshes and single
     numbers in archives that --inputs names (all that differ, if there is neither option), and inputs that are the same
     at all points.
+
+    ParaView collections (.pvd), file series, XDMF time series and archives with an array `times` give trajectories; so
+    do numbered files with --series. An input T(0) is T at the first time.
     """
     from gola.data.formats import import_files  # SciPy and h5py are slow to import
     from gola.data.inspection import inspect
     from gola.data.periods import parse_periods
+    from gola.data.times import parse_times
 
     channels = _channels(inputs)
     dataset = import_files(
@@ -75,6 +94,8 @@ def import_data(
         distances=distance or (),
         periods=parse_periods(period or ()),
         keep_fields=keep_fields,
+        series=series,
+        times=times if times is None or Path(times).is_file() else parse_times(times).tolist(),
     )
     dataset.save(out)
     inspection = inspect(dataset)
@@ -91,11 +112,13 @@ def import_data(
 
 def export_data(
     file: DataFile,
-    out: Annotated[Path, typer.Option(help="A .vtu file for one sample, or a folder for several.")],
+    out: Annotated[
+        Path, typer.Option(help="A .vtu file for one sample, a .pvd file for one trajectory, or a folder for several.")
+    ],
     sample: Annotated[list[int] | None, typer.Option(help="Which samples; all by default. May be repeated.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write samples to .vtu files, for ParaView."""
+    """Write samples to .vtu files, for ParaView; of a trajectory one for each time, and a .pvd file."""
     from gola.data.dataset import Dataset  # SciPy and h5py are slow to import
     from gola.data.formats import export_sample
 
@@ -105,7 +128,8 @@ def export_data(
         raise ValueError(f"{out} can hold one sample, not {len(chosen)}; choose one with --sample, or name a folder.")
     if not out.suffix:
         out.mkdir(parents=True, exist_ok=True)
-    written = {index: out if out.suffix else out / f"sample_{index:04d}.vtu" for index in chosen}
+    suffix = ".pvd" if dataset.has_time else ".vtu"
+    written = {index: out if out.suffix else out / f"sample_{index:04d}{suffix}" for index in chosen}
     for index, path in written.items():
         export_sample(
             dataset[index], path, inputs=dataset.inputs, targets=dataset.targets, parameters=dataset.parameters
@@ -164,6 +188,7 @@ def _summary(inspection: "Inspection", file: Path) -> Table:
         "samples": f"{inspection.num_samples}",
         "points (min / median / max)": f"{low} / {median} / {high}",
         "points of different samples": _CORRESPONDENCE[inspection.correspondence],
+        **_times(inspection),
         "domain": box,
         **({"periodic": in_words(inspection.periods)} if inspection.periods else {}),
         "spacing (median)": f"{inspection.spacing:.4g}",
@@ -175,6 +200,19 @@ def _summary(inspection: "Inspection", file: Path) -> Table:
     for name, value in rows.items():
         table.add_row(Text(name), Text(value))
     return table
+
+
+def _times(inspection: "Inspection") -> dict[str, str]:
+    times = inspection.times
+    if times is None:
+        return {}
+    low, median, high = times.num_times
+    change = "; inputs change with time" if times.inputs_change else ""
+    return {
+        "times (min / median / max)": f"{low} / {median} / {high}",
+        "times of different samples": "the same" if times.shared else "different",
+        "time": f"{times.first:.4g} to {times.last:.4g}{change}",
+    }
 
 
 def _channel_table(inspection: "Inspection") -> Table:

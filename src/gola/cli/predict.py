@@ -32,7 +32,10 @@ def predict(
     ],
     out: Annotated[
         Path,
-        typer.Option(help="A .vtu, .npz or .csv file for one sample; a .h5 file, or a folder of .vtu, for several."),
+        typer.Option(
+            help="A .vtu, .npz or .csv file for one sample; a .pvd or .npz file for one trajectory; a .h5 file, or a"
+            " folder, for several."
+        ),
     ],
     sample: Annotated[
         list[int] | None,
@@ -58,6 +61,14 @@ def predict(
             " of cases to predict on it.",
         ),
     ] = None,
+    times: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIMES",
+            help="When to predict, for trajectories: first:last:number, like 0:1:21, or a list with commas; by default"
+            " at the times of the input, or of the training samples.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the solution for inputs in a file, and write it to another.
@@ -66,10 +77,12 @@ def predict(
     T_error = T_predicted − T.
     """
     from gola.data.formats import parse_numbers  # PyTorch is slow to import
+    from gola.data.times import parse_times
     from gola.runs.inputs import Inputs
     from gola.runs.prediction import predict_sample, read_places, require_writable, write_predictions
 
     require_writable(out, at)
+    asked = None if times is None else parse_times(times)
     surrogate = load_surrogate(source)
     with _one_line_per_warning(), Display("Predicting") as display:
         inputs = Inputs.read(file, surrogate, table=parameters, given=parse_numbers(parameter or ()))
@@ -77,7 +90,7 @@ def predict(
         places = None if at is None else read_places(at, surrogate)
         predictions = []
         for row in rows:
-            predictions.append(predict_sample(surrogate, inputs, row, places))
+            predictions.append(predict_sample(surrogate, inputs, row, places, asked))
             display.update("samples", len(predictions), len(rows))
     write_predictions(predictions, out, surrogate)
     _report(predictions, out, len(inputs), as_json=as_json)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from gola.data.dataset import Dataset
-from gola.data.sample import Sample
+from gola.data.sample import Sample, as_rows
 
 Variation = Literal["field", "parameter", "constant"]
 """Where a channel varies: over the points of a sample, only between samples, or nowhere."""
@@ -24,7 +24,7 @@ def constant_inputs(samples: Iterable[Sample], kinds: Sequence[Variation] = ("pa
         samples: The samples.
         kinds: Also with ``"constant"``, those that do not differ.
     """
-    ends = np.array([(sample.inputs.min(axis=0), sample.inputs.max(axis=0)) for sample in samples])
+    ends = np.array([_ends(as_rows(sample.inputs)) for sample in samples])
     is_constant = [varies_over(low, high) in kinds for low, high in ends.transpose(2, 1, 0)]
     return np.flatnonzero(is_constant).tolist()
 
@@ -37,8 +37,8 @@ def as_parameters(dataset: Dataset, columns: Sequence[int]) -> Dataset:
     samples = [
         replace(
             sample,
-            inputs=np.ascontiguousarray(sample.inputs[:, kept]),
-            parameters=np.concatenate([sample.inputs[0, list(columns)], sample.parameters]),
+            inputs=np.ascontiguousarray(sample.inputs[..., kept]) if kept else np.empty((sample.num_points, 0)),
+            parameters=np.concatenate([as_rows(sample.inputs)[0, list(columns)], sample.parameters]),
         )
         for sample in dataset
     ]
@@ -48,6 +48,12 @@ def as_parameters(dataset: Dataset, columns: Sequence[int]) -> Dataset:
         inputs=tuple(dataset.inputs[column] for column in kept),
         parameters=(*(dataset.inputs[column] for column in columns), *dataset.parameters),
     )
+
+
+def _ends(
+    rows: Float[np.ndarray, "row channel"],
+) -> tuple[Float[np.ndarray, " channel"], Float[np.ndarray, " channel"]]:
+    return rows.min(axis=0), rows.max(axis=0)
 
 
 def varies_over(lowest: Float[np.ndarray, " sample"], highest: Float[np.ndarray, " sample"]) -> Variation:

@@ -386,6 +386,11 @@ class Dataset:
         return tuple(sample.times for sample in self.samples if sample.times is not None)
 
     @property
+    def shares_times(self) -> bool:
+        """Whether all trajectories have the same times."""
+        return self.has_time and all(np.array_equal(times, self.times[0]) for times in self.times)
+
+    @property
     def shares_points(self) -> bool:
         """Whether all samples have the same points, in the same order."""
         return self.correspondence == "same points"

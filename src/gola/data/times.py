@@ -25,6 +25,23 @@ def checked_times(array: Any, label: str) -> Float[np.ndarray, " time"]:
     return times
 
 
+def parse_times(text: str) -> Float[np.ndarray, " time"]:
+    """Read times as a command line gives them: the first, the last and how many, or a list.
+
+    >>> parse_times("0:1:5").tolist(), parse_times("0.5, 2").tolist()
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [0.5, 2.0])
+    """
+    parts = text.split(":")
+    try:
+        if len(parts) == 3 and int(parts[2]) >= 1:
+            return np.linspace(float(parts[0]), float(parts[1]), int(parts[2]))
+        if len(parts) == 1:
+            return np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        pass
+    raise ValueError(f"Times are FIRST:LAST:NUMBER, like 0:1:21, or a list with commas, like 0,0.5,2; got {text!r}.")
+
+
 def target_tables(
     values: Shaped[np.ndarray, "..."] | None, num_times: int, num_points: int
 ) -> Shaped[np.ndarray, "..."]:

@@ -53,7 +53,7 @@ class TimeAxis:
             raise ValueError(
                 f"All {len(data)} trajectories have the one time {first}; give two or more times, or leave times out."
             )
-        shared = all(np.array_equal(times, all_times[0]) for times in all_times)
+        shared = data.shares_times
         median = max(2, int(np.median([len(times) for times in all_times])))
         times = all_times[0] if shared else np.linspace(first, last, median)
         lower = np.min([sample.points.min(axis=0) for sample in data], axis=0)

@@ -74,19 +74,19 @@ class Inputs:
     def sample(self, index: int) -> Sample:
         """Return a sample with its channels and parameters in the order of the surrogate, without others."""
         sample = self.data[self.rows[index]]
-        columns = [self._column(sample, name) for name in self.inputs]
+        columns = np.broadcast_arrays(*(self._column(sample, name) for name in self.inputs))
         return replace(
             sample,
-            inputs=np.stack(columns, axis=1) if columns else np.empty((sample.num_points, 0)),
-            targets=sample.targets[:, self.targets],
+            inputs=np.stack(columns, axis=-1) if columns else np.empty((sample.num_points, 0)),
+            targets=sample.targets[..., self.targets],
             parameters=self.parameters[index],
         )
 
-    def _column(self, sample: Sample, name: str) -> Float[np.ndarray, " point"]:
+    def _column(self, sample: Sample, name: str) -> Float[np.ndarray, "*time point"]:
         """Return an input channel; a parameter of the file is a constant one."""
         fields, numbers = _places(self.data.inputs), _places(self.data.parameters)
         return (
-            sample.inputs[:, fields[name]]
+            sample.inputs[..., fields[name]]
             if name in fields
             else np.full(sample.num_points, sample.parameters[numbers[name]])
         )
@@ -134,6 +134,8 @@ def _read(file: Path, surrogate: Surrogate) -> Dataset:
         data = import_inputs(file, inputs=names[0], targets=names[1], parameters=surrogate.parameters)
     if data.dim != surrogate.dim:
         raise ValueError(f"{file} has points in {data.dim}D, and the surrogate was fitted in {surrogate.dim}D.")
+    if data.has_time and not surrogate.has_time:
+        raise ValueError(f"{file} has trajectories, and the surrogate was fitted to samples without time.")
     return data
 
 
@@ -151,13 +153,13 @@ def _matched(data: Dataset, cases: CaseTable | None, file: Path) -> tuple[list[i
 
 def _targets(data: Dataset, surrogate: Surrogate) -> list[int]:
     places = _places(data.targets)
-    known = all(channel.name in places for channel in surrogate.targets)
+    known = data.has_time == surrogate.has_time and all(channel.name in places for channel in surrogate.targets)
     return [places[channel.name] for channel in surrogate.targets] if known else []
 
 
 def _constant(sample: Sample, column: int, name: str, file: Path) -> float:
-    values = sample.inputs[:, column]
-    lowest, highest = values.min(keepdims=True), values.max(keepdims=True)
+    values = sample.inputs[..., column]
+    lowest, highest = values.min().reshape(1), values.max().reshape(1)
     if varies_over(lowest, highest) == "field":
         raise ValueError(
             f"{name!r} is a parameter of the surrogate, one number per sample; in {file} it goes from {lowest[0]:.4g}"

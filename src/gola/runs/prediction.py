@@ -11,7 +11,8 @@ from jaxtyping import Float
 
 from gola.data.dataset import Dataset
 from gola.data.formats import export_sample, named_columns, read_points
-from gola.data.sample import Channel, Sample
+from gola.data.sample import Channel, Sample, as_rows
+from gola.data.trajectories import require_times
 from gola.metrics import relative_l2, relative_l2_errors, variation_error
 from gola.registry import WRITERS
 from gola.runs.channels import ChannelError, channel_errors
@@ -25,7 +26,7 @@ class Predicted:
 
     Attributes:
         index: Number of the sample in its file.
-        sample: Points, and what is known there.
+        sample: Points, and what is known there; the times of a trajectory are those that were predicted.
         values: The prediction at these points.
         seconds: Time of the prediction.
         error: Relative L2 error; None where the truth is unknown.
@@ -34,7 +35,7 @@ class Predicted:
 
     index: int
     sample: Sample
-    values: Float[np.ndarray, "point channel"]
+    values: Float[np.ndarray, "*time point channel"]
     seconds: float
     error: float | None
     channels: tuple[ChannelError, ...] = ()
@@ -59,7 +60,7 @@ def read_places(at: Path, surrogate: Surrogate) -> Sample:
     if at.suffix.lower() in DATA_SETS:
         first = Dataset.load(at)[0]
         nothing = np.empty((first.num_points, 0))
-        places = replace(first, inputs=nothing, targets=nothing)
+        places = replace(first, inputs=nothing, targets=nothing, times=None)
     else:
         places = read_points(at)
     if places.dim != surrogate.dim:
@@ -67,16 +68,26 @@ def read_places(at: Path, surrogate: Surrogate) -> Sample:
     return places
 
 
-def predict_sample(surrogate: Surrogate, inputs: Inputs, index: int, places: Sample | None = None) -> Predicted:
-    """Predict a sample at its own points, or at other places."""
+def predict_sample(
+    surrogate: Surrogate,
+    inputs: Inputs,
+    index: int,
+    places: Sample | None = None,
+    times: Float[np.ndarray, " time"] | None = None,
+) -> Predicted:
+    """Predict a sample at its own points, or at other places, and at its own times, or at others."""
     sample = inputs.sample(index)
     start = time.perf_counter()
-    values = surrogate.predict_sample(sample, at=None if places is None else places.points)
+    values = surrogate.predict_sample(sample, at=None if places is None else places.points, times=times)
     seconds = time.perf_counter() - start
-    known = places is None and sample.targets.shape[1] > 0
+    sample = _at_times(sample, surrogate, times)
+    known = places is None and sample.targets.shape[-1] > 0
+    if places is not None:
+        nothing = np.empty((*values.shape[:-1], 0))
+        places = replace(places, parameters=sample.parameters, times=sample.times, targets=nothing)
     return Predicted(
         index=index,
-        sample=sample if places is None else replace(places, parameters=sample.parameters),
+        sample=sample if places is None else places,
         values=values,
         seconds=seconds,
         error=_error(surrogate, values, sample.targets) if known else None,
@@ -92,27 +103,43 @@ def write_predictions(predictions: Sequence[Predicted], out: Path, surrogate: Su
     if not out.suffix:
         out.mkdir(parents=True, exist_ok=True)
     for predicted in predictions:
+        suffix = ".pvd" if surrogate.has_time else ".vtu"
         export_sample(
             predicted.sample,
-            out if out.suffix else out / f"sample_{predicted.index:04d}.vtu",
-            inputs=surrogate.inputs if predicted.sample.inputs.shape[1] else (),
+            out if out.suffix else out / f"sample_{predicted.index:04d}{suffix}",
+            inputs=surrogate.inputs if predicted.sample.inputs.shape[-1] else (),
             targets=surrogate.targets,
             parameters=surrogate.parameters,
             predictions=predicted.values,
         )
 
 
+def _at_times(sample: Sample, surrogate: Surrogate, times: Float[np.ndarray, " time"] | None) -> Sample:
+    """Return a sample with the times that were predicted; what is known at other times is left out."""
+    if surrogate.time_axis is None:
+        return sample
+    asked = require_times(sample.times if times is None else times, surrogate.time_axis)
+    if sample.times is not None and np.array_equal(asked, sample.times):
+        return sample
+    return replace(sample, times=asked, targets=np.empty((len(asked), sample.num_points, 0)))
+
+
 def _error(
-    surrogate: Surrogate, values: Float[np.ndarray, "point channel"], targets: Float[np.ndarray, "point channel"]
+    surrogate: Surrogate,
+    values: Float[np.ndarray, "*time point channel"],
+    targets: Float[np.ndarray, "*time point channel"],
 ) -> float:
+    values, targets = as_rows(values), as_rows(targets)
     scale = surrogate.scaling.target_scales
     return float(relative_l2_errors(torch.from_numpy(values), torch.from_numpy(targets), [len(values)], scale))
 
 
 def _channel_errors(
-    surrogate: Surrogate, values: Float[np.ndarray, "point channel"], targets: Float[np.ndarray, "point channel"]
+    surrogate: Surrogate,
+    values: Float[np.ndarray, "*time point channel"],
+    targets: Float[np.ndarray, "*time point channel"],
 ) -> tuple[ChannelError, ...]:
-    found, truth = (torch.from_numpy(array).T[..., None] for array in (values, targets))
+    found, truth = (torch.from_numpy(as_rows(array)).T[..., None] for array in (values, targets))
     names = [channel.name for channel in surrogate.targets]
     return channel_errors(names, relative_l2(found, truth).tolist(), variation_error(found, truth).tolist())
 
@@ -122,7 +149,7 @@ def _as_dataset(predictions: Sequence[Predicted], surrogate: Surrogate) -> Datas
     for predicted in predictions:
         columns = named_columns(predicted.sample, surrogate.inputs, surrogate.targets, predicted.values)
         names = list(columns)[len(surrogate.inputs) :]
-        samples.append(replace(predicted.sample, targets=np.column_stack([columns[name] for name in names])))
+        samples.append(replace(predicted.sample, targets=np.stack([columns[name] for name in names], axis=-1)))
     units = [channel.unit for channel in surrogate.targets]
     targets = [Channel(name=name, unit=units[place % len(units)]) for place, name in enumerate(names)]
     fitted_to = surrogate.provenance.get("data", {}).get("fingerprint", "unknown")

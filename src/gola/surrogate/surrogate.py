@@ -130,6 +130,9 @@ class Surrogate:
         self, sample: Sample, at: Any = None, times: Any = None
     ) -> Float[np.ndarray, "*time row channel"]:
         """Predict the solution of a sample from its points, inputs and parameters, at its own times by default."""
+        other = times is not None and sample.times is not None and not np.array_equal(times, sample.times)
+        if other and sample.has_inputs_per_time:
+            raise ValueError("The inputs of this sample change with time; it can be predicted at its own times only.")
         times = sample.times if times is None and self.has_time else times
         return self.predict(sample.points, sample.inputs, parameters=sample.parameters, at=at, times=times)
 

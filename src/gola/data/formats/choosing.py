@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Float
 
-from gola.data.formats.case import Case
+from gola.data.formats.case import FIRST, Case
 from gola.data.formats.cases import CaseTable
 from gola.data.formats.distance import distance_to
 from gola.data.formats.regions import same_parts
@@ -27,7 +27,7 @@ class Column:
     """One chosen channel; ``implied`` if the user named the vector and not this component."""
 
     channel: Channel
-    values: Float[np.ndarray, " point"]
+    values: Float[np.ndarray, "*time point"]
     implied: bool = False
 
 
@@ -147,7 +147,8 @@ def without_flat_axes(chosen: Sequence[Chosen]) -> list[Chosen]:
 
     def remaining(columns: list[Column]) -> list[Column]:
         names = [column.channel.name for column in columns]
-        return [c for c, name in zip(columns, names, strict=True) if name in needed or not name.endswith(dropped)]
+        kept = [name in needed or not name.removesuffix(FIRST).endswith(dropped) for name in names]
+        return [column for column, keep in zip(columns, kept, strict=True) if keep]
 
     return [
         replace(one, points=one.points[:, :dim], inputs=remaining(one.inputs), targets=remaining(one.targets))
@@ -164,8 +165,8 @@ def samples_of(chosen: Sequence[Chosen]) -> Iterator[Sample]:
     for one in chosen:
         yield checked_sample(
             one.points,
-            _table(one.inputs, len(one.points)),
-            _table(one.targets, len(one.points)),
+            _table(one.inputs, (len(one.points),)),
+            _table(one.targets, _target_shape(one)),
             boundary=one.case.boundary if keep_boundary else None,
             cells=one.case.cells if len(widths) == 1 else None,
             weights=one.case.weights if keep_weights else None,
@@ -173,6 +174,7 @@ def samples_of(chosen: Sequence[Chosen]) -> Iterator[Sample]:
             inputs=[column.channel for column in one.inputs],
             targets=[column.channel for column in one.targets],
             parameters=list(one.parameters),
+            times=one.case.times,
             label=one.case.label,
         )
 
@@ -238,5 +240,13 @@ def _lies_in_plane(points: Float[np.ndarray, "point dim"]) -> bool:
     return bool(spread[2] <= _ROUNDING * np.abs(points).max() * np.sqrt(len(points)))
 
 
-def _table(columns: Sequence[Column], num_points: int) -> Float[np.ndarray, "point channel"]:
-    return np.stack([column.values for column in columns], axis=1) if columns else np.empty((num_points, 0))
+def _target_shape(chosen: Chosen) -> tuple[int, ...]:
+    """Return the shape of a target channel; in a trajectory even what is constant has a value at each time."""
+    return (len(chosen.points),) if chosen.case.times is None else (len(chosen.case.times), len(chosen.points))
+
+
+def _table(columns: Sequence[Column], shape: tuple[int, ...]) -> Float[np.ndarray, "*time point channel"]:
+    """Return columns side by side, at every time if one of them changes with time."""
+    shape = np.broadcast_shapes(shape, *(column.values.shape for column in columns))
+    values = [np.broadcast_to(column.values, shape) for column in columns]
+    return np.stack(values, axis=-1) if values else np.empty((*shape, 0))

@@ -19,7 +19,16 @@ from gola.registry import WRITERS
 _CELL_KINDS = {1: "vertex", 2: "line", 3: "triangle", 4: "tetra"}
 _Columns = Mapping[str, Float[np.ndarray, "*point"]]
 Writer = Callable[[Path, Sample, _Columns, Mapping[str, str]], None]
-"""Writes a sample to a path: its columns by name, where a parameter is an array without axes, and their units."""
+"""Writes a sample to a path: its columns by name, where a parameter is an array without axes and what changes with time
+has an axis for it, and their units."""
+_OF_ALL_TIMES = (".npz", ".pvd")
+"""Files that hold a trajectory; others hold one time."""
+_COLLECTION = """<?xml version="1.0"?>
+<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">
+  <Collection>
+{entries}  </Collection>
+</VTKFile>
+"""
 
 
 def export_sample(
@@ -29,9 +38,12 @@ def export_sample(
     inputs: Sequence[Channel],
     targets: Sequence[Channel] = (),
     parameters: Sequence[Channel] = (),
-    predictions: Float[np.ndarray, "point target_channel"] | None = None,
+    predictions: Float[np.ndarray, "*time point target_channel"] | None = None,
 ) -> None:
     """Write the points and values of a sample to a ``.vtu``, ``.vtk``, ``.npz`` or ``.csv`` file.
+
+    A trajectory is written to a ``.npz`` file, or to a ``.pvd`` file that lists one ``.vtu`` file for each time, in a
+    folder of the same name beside it.
 
     A target that has the name of an input gets ``_target`` added. Predictions of a target ``T`` are written as
     ``T_predicted``, with ``T_error = predicted − target`` where the target is known. In meshes, channels ``U_x`` and
@@ -52,12 +64,38 @@ def export_sample(
     if suffix not in WRITERS:
         *most, last = WRITERS
         raise ValueError(f"Cannot export to {path}; the name must end in {', '.join(most)} or {last}.")
+    if sample.has_time and suffix not in _OF_ALL_TIMES:
+        raise ValueError(f"{path} can hold one time, and the sample is a trajectory; name a .pvd or an .npz file.")
+    if not sample.has_time and suffix == ".pvd":
+        raise ValueError(f"{path} is for trajectories, and the sample has no time; name a .vtu file.")
     write: Writer = WRITERS[suffix]
     columns = named_columns(sample, inputs, targets, predictions)
     numbers = _columns([channel.name for channel in parameters], sample.parameters[None], "parameter")
+    every = {**columns, **{name: number[0] for name, number in numbers.items()}}
+    units = _units([*inputs, *parameters], targets)
+    if suffix == ".pvd":  # the files that it lists are named after it, so it has no temporary name
+        write(path, sample, every, units)
+        return
     with replacing(path) as temporary:
-        every = {**columns, **{name: number[0] for name, number in numbers.items()}}
-        write(temporary, sample, every, _units([*inputs, *parameters], targets))
+        write(temporary, sample, every, units)
+
+
+def write_collection(path: Path, sample: Sample, columns: _Columns, units: Mapping[str, str]) -> None:
+    """Write a trajectory: a mesh for each time, and the collection by which ParaView knows their times."""
+    assert sample.times is not None
+    folder = path.with_suffix("")
+    folder.mkdir(exist_ok=True)
+    entries = []
+    for place, time in enumerate(sample.times.tolist()):
+        file = folder / f"{path.stem}_{place:04d}.vtu"
+        now = {name: column[place] if column.ndim == 2 else column for name, column in columns.items()}
+        with replacing(file) as temporary:
+            write_mesh(temporary, sample, now, units)
+        listed = _in_xml(f"{folder.name}/{file.name}")
+        entries.append(f'    <DataSet timestep="{time!r}" group="" part="0" file="{listed}"/>\n')
+    # Last, so that it lists no file that is not there.
+    with replacing(path) as temporary:
+        temporary.write_text(_COLLECTION.format(entries="".join(entries)), encoding="utf-8")
 
 
 def write_mesh(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
@@ -101,7 +139,7 @@ def _in_xml(name: str) -> str:
 
 def write_npz(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
     """Write a NumPy archive."""
-    known = {name: getattr(sample, name) for name in ("points", "cells", "boundary", "weights")}
+    known = {name: getattr(sample, name) for name in ("points", "cells", "boundary", "weights", "times")}
     # The last two are names of NumPy's own arguments.
     if taken := sorted(set(columns) & {*known, "file", "allow_pickle"}):
         raise ValueError(f"An archive cannot hold a channel named {taken[0]!r}; rename it, or write .vtu or .csv.")
@@ -130,13 +168,13 @@ def named_columns(
     sample: Sample,
     inputs: Sequence[Channel],
     targets: Sequence[Channel],
-    predictions: Float[np.ndarray, "point target_channel"] | None,
-) -> dict[str, Float[np.ndarray, " point"]]:
+    predictions: Float[np.ndarray, "*time point target_channel"] | None,
+) -> dict[str, Float[np.ndarray, "*_time point"]]:
     """Return all that is known at the points of a sample, under the names that files use."""
     columns = _columns([channel.name for channel in inputs], sample.inputs, "input")
     taken = set(columns)
     names = [f"{channel.name}_target" if channel.name in taken else channel.name for channel in targets]
-    known = sample.targets.shape[1] > 0
+    known = sample.targets.shape[-1] > 0
     if known:
         columns |= _columns(names, sample.targets, "target")
     if predictions is not None:
@@ -157,11 +195,11 @@ def _units(inputs: Sequence[Channel], targets: Sequence[Channel]) -> dict[str, s
 
 
 def _columns(
-    names: Sequence[str], values: Float[np.ndarray, "point channel"], role: str
-) -> dict[str, Float[np.ndarray, " point"]]:
-    if values.shape[1] != len(names):
-        raise ValueError(f"There are {values.shape[1]} {role} channels and {len(names)} names; they must agree.")
-    return dict(zip(names, values.T, strict=True))
+    names: Sequence[str], values: Float[np.ndarray, "*time point channel"], role: str
+) -> dict[str, Float[np.ndarray, "*time point"]]:
+    if values.shape[-1] != len(names):
+        raise ValueError(f"There are {values.shape[-1]} {role} channels and {len(names)} names; they must agree.")
+    return dict(zip(names, np.moveaxis(values, -1, 0), strict=True))
 
 
 def _suffixed(name: str, suffix: str) -> str:

@@ -27,6 +27,8 @@ from gola.data.formats.choosing import (
     without_flat_axes,
 )
 from gola.data.formats.mesh import read_mesh
+from gola.data.formats.series import one_time_each
+from gola.data.formats.time_steps import given_times, grouped, joined
 from gola.data.periods import from_axes
 from gola.data.sample import Channel, Sample
 from gola.registry import READERS
@@ -56,6 +58,8 @@ def import_files(
     distances: Sequence[str] = (),
     periods: Mapping[str, float] | None = None,
     keep_fields: bool = False,
+    series: bool = False,
+    times: str | Path | Sequence[float] | None = None,
 ) -> Dataset:
     """Read simulations from files, one or more per file, and choose their channels.
 
@@ -63,6 +67,10 @@ def import_files(
     per component: ``U`` becomes ``U_x``, ``U_y`` and ``U_z``. Where all meshes are flat (z is the same everywhere), z
     is dropped from points and vectors. What is one number per simulation becomes a parameter: field data of meshes,
     single numbers in archives, and channels that are the same at all points.
+
+    Files with several times (``.pvd``, ``.series``, XDMF time series, archives with an array ``times``) give
+    trajectories; so do numbered files of one time each, if ``series`` says so. There ``T(0)`` stands for what T is at
+    the first time.
 
     Args:
         patterns: Files, or patterns such as ``"case_*.vtu"``; matches are taken in natural order, 2 before 10.
@@ -74,17 +82,24 @@ def import_files(
         distances: What to add the distance to as an input: ``"boundary"``, or a labelled part (``"MaterialIds=3"``).
         periods: Lengths of periodic axes by name, ``{"x": 1.0}``.
         keep_fields: Whether channels that are one number per simulation stay input channels.
+        series: Whether files whose paths differ in their last number only, ``case_1/T_*.vtu``, are the times of one
+            trajectory.
+        times: The times of such files: a list for every trajectory, a file with such a list, or a table with columns
+            ``file`` and ``time``; by default the numbers in the names.
 
     Raises:
         ValueError: If nothing matches, a file cannot be read, a channel is missing or a value is not a finite number.
     """
-    files, cases = _read_all(patterns)
+    files, cases = _read_series(patterns, times) if series else _read_all(patterns)
+    if times is not None and not series:
+        raise ValueError("times belong to numbered files, one for each time; say that they are a series.")
     if not (inputs or regions or distances) and parameters is None:
         inputs = _differing_numbers(cases)
     chosen = [choose(case, inputs, targets, keep_fields=keep_fields) for case in cases]
     chosen = with_distances(with_regions(chosen, regions), distances)
     if parameters is not None:
-        chosen = with_table(chosen, read_cases(parameters), [str(file) for file in files])
+        names = [re.sub(r"[-_.]?\*", "", str(file)) for file in files]
+        chosen = with_table(chosen, read_cases(parameters), names)
     dataset = _dataset(files, chosen, periods=periods)
     return dataset if keep_fields else as_parameters(dataset, constant_inputs(dataset))
 
@@ -149,6 +164,21 @@ def _read_all(patterns: str | Path | Sequence[str | Path]) -> tuple[list[Path], 
     return [path for path, _ in pairs], [case for _, case in pairs]
 
 
+def _read_series(
+    patterns: str | Path | Sequence[str | Path], times: str | Path | Sequence[float] | None
+) -> tuple[list[Path], list[Case]]:
+    """Return trajectories of numbered files, and the pattern of the files of each."""
+    paths = find_files([patterns] if isinstance(patterns, str | Path) else patterns)
+    cases = []
+    for numbered in grouped(paths):
+        for path in numbered.paths:
+            _require_simulations(path)
+        steps = one_time_each(numbered.paths, numbered.pattern)
+        asked = given_times(Path(times), numbered.paths) if isinstance(times, str | Path) else times
+        cases.append(joined(steps, numbered.numbers if asked is None else asked, str(numbered.pattern)))
+    return [Path(case.label) for case in cases], cases
+
+
 def _differing_numbers(cases: Sequence[Case]) -> list[str]:
     """Return the numbers that all simulations have and that differ between them."""
     names = [name for name in cases[0].parameters if all(name in case.parameters for case in cases)]
@@ -186,11 +216,15 @@ def _dataset(files: Sequence[Path], chosen: Sequence[Chosen], *, periods: Mappin
 
 def _read(path: Path) -> list[Case]:
     """Read a file by the reader for its ending; everything else is meshio's."""
+    _require_simulations(path)
+    read: Callable[[Path], list[Case]] = READERS.get(path.suffix.lower(), read_mesh)
+    return read(path)
+
+
+def _require_simulations(path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix in _NO_SIMULATIONS and suffix not in READERS:
         raise ValueError(f"{path} cannot be imported: {_NO_SIMULATIONS[suffix]}.")
-    read: Callable[[Path], list[Case]] = READERS.get(suffix, read_mesh)
-    return read(path)
 
 
 def _natural_order(path: Path) -> list[tuple[int, int, str]]:

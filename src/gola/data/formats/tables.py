@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Shaped
 
+from gola.data.formats.archive_series import read_trajectories
 from gola.data.formats.case import Case
 from gola.data.sample import Channel
 
@@ -28,7 +29,8 @@ def read_npz(path: Path) -> list[Case]:
     Points have shape (points, dim) or, for S samples with points of their own, (S, points, dim). Other arrays
     are (points,) or (points, components), the same for all samples; (S, points) or (S, points, components). A single
     number and S numbers, one per sample, are parameters; so are the columns of an array ``parameters``, (S, number of
-    parameters), whose names may be in ``parameter_names``. ``cells``, ``boundary`` and ``weights`` are optional.
+    parameters), whose names may be in ``parameter_names``. ``cells``, ``boundary`` and ``weights`` are optional. With
+    an array ``times`` the samples are trajectories.
     """
     stored = _load_npz(path)
     if "points" not in stored or stored["points"].ndim not in (2, 3):
@@ -39,6 +41,12 @@ def read_npz(path: Path) -> list[Case]:
     points = stored["points"]
     if points.dtype.kind not in "fuib" or 0 in points.shape:
         raise ValueError(f"{path}: `points` must be numbers, at least one; it is {points.dtype} of {points.shape}.")
+    return read_trajectories(stored, path, _cases) if "times" in stored else _cases(stored, path)
+
+
+def _cases(stored: dict[str, np.ndarray], path: Path) -> list[Case]:
+    """Return the samples of an archive, none of whose arrays has an axis for the time."""
+    points = stored["points"]
     num_points = points.shape[-2]
     num_samples = _num_samples(stored, num_points)
     if num_samples == 0:

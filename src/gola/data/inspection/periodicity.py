@@ -63,7 +63,7 @@ def _period_of_sides(samples: Sequence[Sample], axis: int) -> float | None:
 def _tells(at_side: Float[np.ndarray, "place channel"], samples: Sequence[Sample]) -> bool:
     """Whether solutions at a side of the box vary; a boundary value, u = 0 for instance, agrees on all sides."""
     varies = np.ptp(at_side, axis=0) > _VARIES * np.ptp(np.concatenate([_values(one) for one in samples]), axis=0)
-    num_inputs = samples[0].inputs.shape[1]
+    num_inputs = _columns(samples[0].inputs).shape[1]
     return bool(varies[num_inputs:].any() if len(varies) > num_inputs else varies.any())
 
 
@@ -115,7 +115,12 @@ def _as_grid(
 
 
 def _values(sample: Sample) -> Float[np.ndarray, "point channel"]:
-    return np.concatenate([sample.inputs, sample.targets], axis=1)
+    return np.concatenate([_columns(sample.inputs), _columns(sample.targets)], axis=1)
+
+
+def _columns(values: Float[np.ndarray, "*time point channel"]) -> Float[np.ndarray, "point column"]:
+    """Return a column for each channel, and for each time of a trajectory."""
+    return values if values.ndim == 2 else np.moveaxis(values, 0, 1).reshape(values.shape[1], -1)
 
 
 def _box(samples: Sequence[Sample], axis: int) -> tuple[float, float]:

@@ -48,6 +48,25 @@ class ChannelSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TimesSummary:
+    """The times of all trajectories.
+
+    Attributes:
+        num_times: Smallest, median and largest number of times of a trajectory.
+        first: The first time of all.
+        last: The last.
+        shared: Whether all trajectories have the same times.
+        inputs_change: Whether input functions are given for each time.
+    """
+
+    num_times: tuple[int, int, int]
+    first: float
+    last: float
+    shared: bool
+    inputs_change: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Inspection:
     """What there is to know about a data set before learning from it.
 
@@ -55,6 +74,7 @@ class Inspection:
         num_samples: Number of samples.
         dim: Number of coordinates of a point.
         num_points: Smallest, median and largest number of points of a sample.
+        times: What is known of the times of trajectories; None where samples have no time.
         lower: Lower corner of the box around all points.
         upper: Upper corner.
         correspondence: How the points of one sample correspond to those of another.
@@ -73,6 +93,7 @@ class Inspection:
     num_samples: int
     dim: int
     num_points: tuple[int, int, int]
+    times: TimesSummary | None
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     correspondence: Correspondence
@@ -99,6 +120,7 @@ def inspect(dataset: Dataset) -> Inspection:
         num_samples=len(dataset),
         dim=dataset.dim,
         num_points=(int(counts.min()), int(np.median(counts)), int(counts.max())),
+        times=_times_summary(dataset),
         lower=tuple(np.min([one.lower for one in facts], axis=0).tolist()),
         upper=tuple(np.max([one.upper for one in facts], axis=0).tolist()),
         correspondence=dataset.correspondence,
@@ -112,6 +134,19 @@ def inspect(dataset: Dataset) -> Inspection:
         provenance=dataset.provenance,
         warnings=(*_warnings(facts, channels), *hazards.parameters(dataset.parameters, dataset.parameter_values)),
         remarks=(*_remarks(facts, channels), *suggested_periods(dataset)),
+    )
+
+
+def _times_summary(dataset: Dataset) -> TimesSummary | None:
+    if not dataset.has_time:
+        return None
+    counts = [len(times) for times in dataset.times]
+    return TimesSummary(
+        num_times=(min(counts), int(np.median(counts)), max(counts)),
+        first=float(min(times[0] for times in dataset.times)),
+        last=float(max(times[-1] for times in dataset.times)),
+        shared=dataset.shares_times,
+        inputs_change=dataset[0].has_inputs_per_time,
     )
 
 
