@@ -20,6 +20,7 @@ from gola.operators.closed_form.shift_kernel import (
     ShiftKernel,
     ShiftRegression,
     Spectra,
+    mean_diagonal,
     predicted,
     strong_waves,
     transformed_kernel,
