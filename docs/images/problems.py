@@ -31,7 +31,12 @@ def draw(problem):
     """Draw what the problem maps to what."""
     if not problem.parameters:
         return draw_sample(problem.generate(SEED, [0])[0], problem.inputs, problem.targets, title="")
-    if len(problem.targets) == 1:
+    first = problem.generate(SEED, [0])[0]
+    if first.times is not None:
+        rows = [[(f"{first.times[at]:.1f} s", first, first.targets[at, :, 0]) for at in (4, 14, 29)]]
+        title, *rest = rows[0][0]
+        rows[0][0] = (f"{_parameters(problem, first)}\n{title}", *rest)
+    elif len(problem.targets) == 1:
         samples = problem.generate(SEED, range(3))
         rows = [[(_parameters(problem, sample), sample, sample.targets[:, 0]) for sample in samples]]
     else:
@@ -51,7 +56,7 @@ def draw_rows(rows, unit):
     width, height = np.ptp(sample.points, axis=0)[[0, -1]]
     is_flat = sample.dim == 2
     num_lines = 1 + max(title.count("\n") for row in rows for title, *_ in row)
-    tall = 0.13 * num_lines + PANEL * (0.75 * min(1.0, height / width) + 0.3 if is_flat else 0.8)
+    tall = 0.15 * num_lines + PANEL * (0.75 * min(1.0, height / width) + 0.3 if is_flat else 0.8)
     figure = Figure(figsize=(PANEL * len(rows[0]), tall * len(rows)), layout="constrained")
     panels = figure.subplots(len(rows), len(rows[0]), squeeze=False, subplot_kw={} if is_flat else {"projection": "3d"})
     for panel, (title, one, values) in zip(panels.flat, [cell for row in rows for cell in row], strict=True):

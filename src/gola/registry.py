@@ -158,6 +158,7 @@ PROBLEMS: Registry[Any] = Registry(
         "block_heat": "gola.problems.block_heat:BlockHeat",
         "flow_past_body": "gola.problems.flow_past_body:FlowPastBody",
         "deforming_channel": "gola.problems.deforming_channel:DeformingChannel",
+        "moving_source": "gola.problems.moving_source:MovingSource",
         "burgers": "gola.problems.burgers:Burgers",
         "vorticity": "gola.problems.vorticity:Vorticity",
         "finned_cooler": "gola.problems.finned_cooler:FinnedCooler",

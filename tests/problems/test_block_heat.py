@@ -40,13 +40,11 @@ def test_halving_the_elements_divides_the_error_by_eight_across_interfaces() -> 
     assert errors[-1] < 1e-4
 
 
-def test_cooling_on_top_balances_heat_from_all_sides_of_a_good_conductor() -> None:
-    # One watt per metre into an almost uniform block: nearly all leaves through the bottom, as a resistance in series.
+def test_a_uniform_block_that_is_heated_in_its_upper_third_varies_with_height_only() -> None:
     solver = BlockSolver(4)
     source = solver.load(lambda points: np.where(points[:, 1] > 2.0 * THIRD, 1.0, 0.0) / (SIDE * THIRD))
     conductivity = 10.0
     temperature = solver(np.full(9, conductivity), source)
-    # T = A y below the source, and k T'' = −f within it: the same as in one dimension, with h at the top.
     transfer, load = 200.0, 1.0 / (SIDE * THIRD)
     # Below the source T = A y; in it T = A y − f (y − y₀)² / 2k; on top k T' = −h T.
     slope = (load * THIRD + transfer * load * THIRD**2 / (2.0 * conductivity)) / (conductivity + transfer * SIDE)

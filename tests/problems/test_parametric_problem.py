@@ -12,6 +12,7 @@ from gola.problems.block_heat import BlockHeat
 from gola.problems.deforming_channel import DeformingChannel
 from gola.problems.finned_cooler import FinnedCooler
 from gola.problems.flow_past_body import FlowPastBody
+from gola.problems.moving_source import MovingSource
 from gola.problems.parametric_problem import ParametricProblem
 
 # Each with settings that make its mesh finer.
@@ -19,6 +20,7 @@ PROBLEMS: list[tuple[ParametricProblem, dict[str, float]]] = [
     (BlockHeat(resolution=6), {"resolution": 12}),
     (FlowPastBody(element_size=0.3), {"element_size": 0.2}),
     (DeformingChannel(resolution=10), {"resolution": 20}),
+    (MovingSource(element_size=0.0025, num_times=10), {"element_size": 0.0015}),
     (FinnedCooler(resolution=1), {"resolution": 2}),
 ]
 SAMPLES: dict[str, list[Sample]] = {}

@@ -49,13 +49,15 @@ def _plot_data(file: Path, number: int, out: Path | None) -> list[Path]:
     from gola.data.dataset import Dataset
     from gola.plotting.fields import draw_sample  # Matplotlib is slow to import
     from gola.plotting.names import file_names
+    from gola.plotting.parameters import ParameterSpace
     from gola.plotting.style import write
 
     dataset = Dataset.load(file)
     index = sample_index(dataset, number)
     source = file_names(dataset)[index]
     title = f"{file.name}, sample {index}" + (f" ({source})" if source else "")
-    figure = draw_sample(dataset[index], dataset.inputs, dataset.targets, title=title)
+    parameters = ParameterSpace(channels=dataset.parameters, values=dataset.parameter_values)
+    figure = draw_sample(dataset[index], dataset.inputs, dataset.targets, title=title, parameters=parameters)
     return [write(figure, out or file.with_name(f"{file.stem}_sample_{index}.png"))]
 
 

@@ -41,7 +41,9 @@ def config_for(
         "num_parameters": len(data.parameters),
     }
     if isinstance(operator, str):
-        config = config.adapted_to(_typical_points(data, num_points))
+        frame = Frame.around(data)
+        corners = [frame.encode(np.stack([one.points.min(axis=0), one.points.max(axis=0)])) for one in data]
+        config = config.adapted_to(_typical_points(data, num_points)).within(np.stack(corners))
     return replace(config, **{**facts, **settings})
 
 

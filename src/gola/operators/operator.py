@@ -66,6 +66,14 @@ class OperatorConfig:
         """Return these settings with those that the points of a typical sample should decide."""
         return self
 
+    def within(self: ConfigType, corners: Float[np.ndarray, "sample 2 dim"]) -> ConfigType:  # noqa: ARG002
+        """Return these settings with those that the boxes around all samples should decide.
+
+        Args:
+            corners: Lower and upper corner of each box, as operators see them.
+        """
+        return self
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists, as a file gives them back
@@ -286,7 +294,7 @@ class Network(Operator):
     @classmethod
     def is_worth_trying(cls, task: FitTask) -> bool:
         """Whether there are functions or shapes to learn from: a few numbers on one mesh teach a network little."""
-        return bool(task.inputs) or task.correspondence == "none"
+        return task.num_fields > 0 or task.correspondence == "none"
 
     def fit(self, task: FitTask) -> FitResult:
         """Train as the task says."""

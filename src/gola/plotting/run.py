@@ -10,6 +10,7 @@ from gola.data.dataset import Dataset
 from gola.plotting.curves import draw_curves
 from gola.plotting.errors import draw_errors
 from gola.plotting.names import file_names
+from gola.plotting.parameters import ParameterSpace
 from gola.plotting.predictions import Prediction, draw_predictions
 from gola.protocol import Epoch
 from gola.surrogate.surrogate import Surrogate
@@ -56,7 +57,8 @@ def draw_samples(surrogate: Surrogate, data: Dataset, rows: Mapping[str, int]) -
         sample = data[row]
         values = surrogate.predict_sample(sample)
         predictions.append(Prediction(label=label, sample=sample, values=values))
-    return draw_predictions(predictions, data.inputs, data.targets)
+    parameters = ParameterSpace(channels=data.parameters, values=data.parameter_values)
+    return draw_predictions(predictions, data.inputs, data.targets, parameters)
 
 
 def _label(data: Dataset, row: int, what: str) -> str:

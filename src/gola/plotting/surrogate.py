@@ -59,7 +59,7 @@ def surrogate_facts(surrogate: Surrogate) -> dict[str, str]:
         facts["points of a sample"] = f"{surrogate.coverage.fewest_points} or more"
     if "seconds" in provenance:
         facts["time to fit"] = f"{provenance['seconds']:.1f} s"
-    facts["parameters"] = f"{surrogate.operator.num_parameters:,}"
+    facts["learned numbers"] = f"{surrogate.operator.num_parameters:,}"
     if "seed" in provenance:
         facts["seed"] = f"{provenance['seed']}"
     facts["versions"] = ", ".join(f"{name} {number}" for name, number in provenance.get("versions", {}).items())
@@ -76,6 +76,14 @@ def channel_table(surrogate: Surrogate) -> list[tuple[str, str, str, str, str]]:
     rows = [
         ("input", channel.name, channel.unit or "–", known, "")
         for channel, known in zip(surrogate.inputs, ranges, strict=True)
+    ]
+    ranges = ["–"] * len(surrogate.parameters)
+    if coverage is not None:
+        ends = zip(coverage.lowest_parameters, coverage.highest_parameters, strict=True)
+        ranges = [f"{low:.4g} to {high:.4g}" for low, high in ends]
+    rows += [
+        ("parameter", channel.name, channel.unit or "–", known, "")
+        for channel, known in zip(surrogate.parameters, ranges, strict=True)
     ]
     return rows + [
         ("target", channel.name, channel.unit or "–", "", errors.get(column, "–"))

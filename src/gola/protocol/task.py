@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from gola.data.correspondence import Correspondence
 from gola.data.dataset import Dataset
@@ -57,6 +60,12 @@ class FitTask:
         known = ("inputs", "targets", "parameters", "correspondence", "periods")
         about = {name: getattr(data, name) for name in known}
         return FitTask(samples=tuple(data), **about, **settings)
+
+    @cached_property
+    def num_fields(self) -> int:
+        """Number of input channels that are functions: not constant within every sample."""
+        varies = [np.ptp(sample.inputs, axis=0) > 0 for sample in self.samples]
+        return int(np.any(varies, axis=0).sum())
 
     def select(self, rows: Sequence[int]) -> "FitTask":
         """Return the task of fitting to some of the samples."""

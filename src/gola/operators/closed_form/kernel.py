@@ -111,7 +111,7 @@ class Kernel(ClosedForm):
     @classmethod
     def is_worth_trying(cls, task: FitTask) -> bool:
         """Whether there are input functions: numbers alone are better compared as numbers."""
-        return bool(task.inputs)
+        return task.num_fields > 0
 
     @property
     def kernel(self) -> InputKernel:

@@ -77,7 +77,7 @@ class PeriodicKernel(ClosedForm):
     @classmethod
     def is_worth_trying(cls, task: FitTask) -> bool:
         """Whether every axis is periodic, as declared or as the samples look."""
-        if not task.inputs:
+        if not task.num_fields:
             return False
         if task.periods is not None:
             return None not in task.periods

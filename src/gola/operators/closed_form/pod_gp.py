@@ -61,7 +61,8 @@ class PodGp(ClosedForm):
     @classmethod
     def is_worth_trying(cls, task: FitTask) -> bool:
         """Whether there is more to compare samples by than one input function, which `kernel` does better."""
-        return bool(task.parameters) or task.correspondence == "moved nodes" or len(task.inputs) > 1
+        is_one_field = len(task.inputs) == task.num_fields == 1 and not task.parameters
+        return not is_one_field or task.correspondence == "moved nodes"
 
     @property
     def layout(self) -> Layout:

@@ -157,7 +157,7 @@ class ShiftRegression:
         blocks = precision[:, groups[:, :, None], groups[:, None, :]]
         found = torch.linalg.solve(blocks, dual[:, groups])
         residuals = torch.empty_like(dual).index_copy(1, groups.flatten(), found.flatten(1, 2))
-        return ShiftRegression(dual=dual, offset=offset.real.contiguous(), residuals=from_waves(residuals, sides, kept))
+        return ShiftRegression(dual=dual, offset=offset.real, residuals=from_waves(residuals, sides, kept))
 
 
 def predicted(
