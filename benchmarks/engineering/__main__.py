@@ -1,9 +1,9 @@
 """`auto` beside what engineers use, on the same splits: ``python -m benchmarks.engineering``.
 
 A cell is one problem, number of training samples, seed and method. It is written to ``results/engineering.csv`` as soon
-as it ends, and a second call does only the missing ones. ``--again auto_closed_forms`` does finished ones again where the
-package has changed since; the last one counts. ``--report`` only writes ``docs/engineering.md`` and its figure. Times
-are those of the processor, on one thread.
+as it ends, and a second call does only the missing ones. ``--again auto_closed_forms`` does finished ones again where
+the package has changed since; the last one counts. ``--report`` only writes ``docs/engineering.md`` and its figure.
+Times are those of the processor, on one thread.
 """
 
 import argparse

@@ -18,7 +18,7 @@ PROBLEMS: dict[str, dict[str, Any]] = {
     "block_heat": {},
     "flow_past_body": {"element_size": 0.2},
     "deforming_channel": {},
-    "moving_source": {},
+    "moving_source": {"element_size": 0.003, "num_times": 12},
     "burgers": {},
     "vorticity": {"resolution": 32},
     "finned_cooler": {"resolution": 1},

@@ -51,7 +51,7 @@ def features(split: Split, *, logarithmic: bool) -> tuple[Table, Table] | None:
 
 
 def _logarithmic(split: Split, train: Table) -> Bool[np.ndarray, " _"]:
-    """Return which parameters were drawn on a logarithmic scale; of an input function, whether all of it is positive."""
+    """Return which parameters were drawn on a logarithmic scale; of input functions, whether they are positive."""
     if isinstance(split.problem, ParametricProblem):
         return np.array([one.logarithmic for one in split.problem.ranges])
     return np.full(train.shape[1], bool(split.train.inputs and train.min() > 0.0))
