@@ -17,8 +17,8 @@ class Budget:
 
     Attributes:
         name: What users choose it by.
-        num_seeds: Seeds of the operators that are always repeated.
-        num_other_seeds: Seeds of the others.
+        num_seeds: Seeds of the operators that are always repeated, in the cells of Tables 1 and 2.
+        num_other_seeds: Seeds of everything else.
         training: How to train, by the name of the operator with its preset, or without; "others" for those not listed.
         longer: Epochs, where an operator needs more of them on a problem.
         dense_batches: Samples per step of an operator where there are more points than usual.
@@ -37,9 +37,9 @@ class Budget:
     grid_sizes: tuple[int, ...]
     grid_densities: tuple[int, ...]
 
-    def seeds_of(self, contender: Contender) -> range:
-        """Return the seeds to repeat an operator with."""
-        return range(self.num_seeds if contender.always_repeated else self.num_other_seeds)
+    def seeds_of(self, contender: Contender, *, in_table: bool = True) -> range:
+        """Return the seeds to repeat an operator with, in a cell of Tables 1 and 2 or elsewhere."""
+        return range(self.num_seeds if contender.always_repeated and in_table else self.num_other_seeds)
 
     def training_of(self, operator: str, problem: str, *, dense: bool = False) -> TrainingConfig:
         """Return how to train an operator on a problem, with as many points as usual or more."""

@@ -28,6 +28,8 @@ class Cell:
         settings: Changes to the preset.
         training: How to train, where not as the budget says.
         variant: What is done in a way that no setting describes, see :mod:`paper.ablation.other_trainings`.
+        known_points: Whether a sample is known at its ``num_points`` points only, also where the protocol draws points
+            again in every epoch.
     """
 
     problem: str
@@ -37,19 +39,33 @@ class Cell:
     settings: Settings = ()
     training: TrainingConfig | None = None
     variant: str = ""
+    known_points: bool = False
 
 
 def _table1(protocol: Protocol, _: Budget) -> list[Cell]:
-    return [
+    cells = [
         cell_at(problem, contender, protocol.few, num_points, protocol)
-        for problem in protocol.problems
+        for problem in protocol.compared
         for contender in protocol.of_target("table1")
         for num_points in places_of(contender, protocol)
     ]
+    return _with_known_points(cells, protocol)
 
 
 def _table2(protocol: Protocol, _: Budget) -> list[Cell]:
-    return _grid(protocol, "table2", (protocol.many,), (protocol.num_points,))
+    cells = _grid(protocol, "table2", (protocol.many,), (protocol.num_points,), protocol.compared)
+    return _with_known_points(cells, protocol)
+
+
+def _with_known_points(cells: Iterable[Cell], protocol: Protocol) -> list[Cell]:
+    """Add the stricter protocol's cells: the same operators, with samples known at their points only."""
+    cells = list(cells)
+    return [*cells, *(known_points(cell) for cell in cells if protocol.redraws(cell.operator))]
+
+
+def known_points(cell: Cell) -> Cell:
+    """Return the same cell in the stricter protocol."""
+    return replace(cell, known_points=True)
 
 
 def _table3(protocol: Protocol, _: Budget) -> list[Cell]:
@@ -148,23 +164,29 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
         seed: Which repetition.
     """
     dense = cell.num_points is not None and cell.num_points > protocol.num_points
+    training = cell.training or budget.training_of(cell.operator, cell.problem, dense=dense)
+    redrawn = protocol.redraws(cell.operator) and not cell.known_points and cell.num_points is not None
     return RunConfig(
         data=str(data / f"{cell.problem}.h5"),
         operator=cell.operator,
         settings={**budget.settings.get(cell.operator, {}), **dict(cell.settings)},
-        training=cell.training or budget.training_of(cell.operator, cell.problem, dense=dense),
+        training=replace(training, points_per_epoch=cell.num_points) if redrawn else training,
         num_train=cell.num_train,
         num_test=protocol.num_test,
         num_points=cell.num_points,
+        whole_training=redrawn,
         test_points=_test_points(cell, protocol),
         seed=seed,
     )
 
 
 def seeds_of(cell: Cell, protocol: Protocol, budget: Budget) -> range:
-    """Return the seeds that a budget asks for."""
+    """Return the seeds that a budget asks for: several for the cells of Tables 1 and 2, where they can be afforded."""
     contender = next((contender for contender in protocol.contenders if contender.operator == cell.operator), None)
-    return range(budget.num_seeds) if contender is None else budget.seeds_of(contender)
+    if contender is None:
+        return range(budget.num_seeds)
+    in_table = cell.num_train in (protocol.few, protocol.many) and cell.num_points in (None, protocol.num_points)
+    return budget.seeds_of(contender, in_table=in_table)
 
 
 def _test_points(cell: Cell, protocol: Protocol) -> tuple[int, ...]:
@@ -176,10 +198,16 @@ def _test_points(cell: Cell, protocol: Protocol) -> tuple[int, ...]:
     return protocol.test_points if usual and listed else ()
 
 
-def _grid(protocol: Protocol, target: str, sizes: Iterable[int], densities: Iterable[int]) -> list[Cell]:
+def _grid(
+    protocol: Protocol,
+    target: str,
+    sizes: Iterable[int],
+    densities: Iterable[int],
+    problems: Iterable[str] | None = None,
+) -> list[Cell]:
     return [
         Cell(problem=problem, operator=contender.operator, num_train=num_train, num_points=num_points)
-        for problem in protocol.problems
+        for problem in problems or protocol.problems
         for contender in protocol.of_target(target)
         for num_train in sizes
         for num_points in densities

@@ -1,7 +1,7 @@
 """How the paper's experiments are done here: data, sizes, operators. Everything that a test may want to make tiny."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paper import published
@@ -12,6 +12,7 @@ TITLES = {
     "advection": "Advection",
     "eikonal": "Eikonal",
     "nonlinear_diffusion": "Nonlinear diffusion",
+    "zero_mean_diffusion": "Nonlinear diffusion, zero-mean forcing",
     "perforated_darcy": "Perforated Darcy flow",
     "plate_elasticity": "Plate elasticity",
     "heat_sink": "Heat sink",
@@ -43,14 +44,39 @@ class Capacity:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Law:
+    """How the samples of a problem are drawn.
+
+    Attributes:
+        problem: The problem in the library.
+        parameters: Its parameters, where not the defaults.
+    """
+
+    problem: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+LAWS = {
+    # The mean of the forcing is not published: it was calibrated, see the notes on the paper.
+    "nonlinear_diffusion": Law(problem="nonlinear_diffusion", parameters={"mean_forcing": 2.5}),
+    "zero_mean_diffusion": Law(problem="nonlinear_diffusion"),
+}
+"""Laws of problems that are not simply the library's problem of that name."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Protocol:
     """Data and sizes of the paper's tables and figures.
 
     Attributes:
         problems: In the order of the paper's tables.
-        parameters: Of these problems, where not their defaults; problems on meshes, in the ablation, have none.
+        further_problems: Other laws of the same problems, for Tables 1 and 2.
+        laws: How their samples are drawn, where not as the library's problem of that name does.
+        parameters: Of all these problems, where not their defaults; problems on meshes, in the ablation, have none.
+        redrawn: Operators that see points drawn again from a training sample's grid in every epoch, as the code that
+            the paper follows does. Tables 1 and 2 have a second line for them, with points drawn once.
         num_samples: Of each data set; each run draws its training and test samples from them.
-        data_seed: Of the generator. Presets were chosen on samples of seed 0, so none of those may be a test sample.
+        data_seed: Of the generator. Presets were chosen on samples of seeds 0 and 5, and nobody has looked at these.
         num_test: Test samples.
         few: Training samples of Table 1.
         many: Training samples of Tables 2, 3 and 4.
@@ -65,9 +91,12 @@ class Protocol:
     """
 
     problems: tuple[str, ...] = published.PROBLEMS
+    further_problems: tuple[str, ...] = ("zero_mean_diffusion",)
+    laws: Mapping[str, Law] = field(default_factory=lambda: LAWS)
     parameters: Mapping[str, Any] = field(default_factory=lambda: {"resolution": 128})
+    redrawn: tuple[str, ...] = ("gkn", "gola/paper", "gola")
     num_samples: int = 200
-    data_seed: int = 1
+    data_seed: int = 18923
     num_test: int = 100
     few: int = 30
     many: int = 100
@@ -80,9 +109,19 @@ class Protocol:
     contenders: tuple[Contender, ...] = CONTENDERS
     capacity: Capacity = field(default_factory=Capacity)
 
-    def parameters_of(self, problem: str) -> Mapping[str, Any]:
-        """Return the parameters of a problem."""
-        return self.parameters if problem in self.problems else {}
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The problems of Tables 1 and 2."""
+        return (*self.problems, *self.further_problems)
+
+    def law_of(self, problem: str) -> Law:
+        """Return how the samples of a problem are drawn."""
+        law = self.laws.get(problem, Law(problem=problem))
+        return replace(law, parameters={**self.parameters, **law.parameters}) if problem in self.compared else law
+
+    def redraws(self, operator: str) -> bool:
+        """Whether an operator sees points drawn again in every epoch."""
+        return operator.removesuffix("/default") in self.redrawn
 
     def of_target(self, target: str) -> list[Contender]:
         """Return the operators that stand in a table or figure."""
@@ -91,3 +130,8 @@ class Protocol:
     def title_of(self, operator: str) -> str:
         """Return what tables call an operator."""
         return next((contender.title for contender in self.contenders if contender.operator == operator), operator)
+
+
+BEFORE = Protocol(further_problems=(), laws={}, redrawn=(), data_seed=1)
+"""The first protocol, which the ablation was made with: points drawn once, and nonlinear diffusion with a zero-mean
+forcing."""

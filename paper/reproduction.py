@@ -48,11 +48,11 @@ class Reproduction:
     protocol: Protocol = field(default_factory=Protocol)
 
     @classmethod
-    def of(cls, budget: str, *, out: Path, work: Path, data: Path) -> "Reproduction":
+    def of(cls, budget: str, *, out: Path, work: Path, data: Path, protocol: Protocol | None = None) -> "Reproduction":
         """Return the one with the budget of that name."""
         if budget not in BUDGETS:
             raise ValueError(unknown("budget", budget, BUDGETS))
-        return cls(budget=BUDGETS[budget], out=out, work=work, data=data)
+        return cls(budget=BUDGETS[budget], out=out, work=work, data=data, protocol=protocol or Protocol())
 
     @property
     def runs_folder(self) -> Path:
@@ -141,15 +141,16 @@ class Reproduction:
         section = section_of(target, self.store(), self._complexity())
         return [block for block in section.blocks if isinstance(block, Table)]
 
-    def write(self, pages: Path) -> list[Path]:
+    def write(self, pages: Path, ablation: "Reproduction | None" = None) -> list[Path]:
         """Write the report as HTML, and two pages of Markdown: the results and the ablation; return where.
 
         Args:
             pages: Folder of the Markdown pages; their pictures lie beside the table of results.
+            ablation: The reproduction that has the ablation's results; this one by default.
         """
-        store = self.store()
-        written = write_pages(store, self._complexity(), work=self.work, pages=pages, pictures=self.out)
-        return [*written, write_ablation(store, pages)]
+        varied = (ablation or self).store()
+        written = write_pages(self.store(), varied, self._complexity(), work=self.work, pages=pages, pictures=self.out)
+        return [*written, write_ablation(varied, pages)]
 
     def _recent(self) -> list[Row]:
         """Return the runs of the working folder."""

@@ -30,7 +30,7 @@ _CLAIMS = (
 )
 
 
-def report_of(store: Store, measured: Complexity | None) -> Report:
+def report_of(store: Store, varied: Store, measured: Complexity | None) -> Report:
     """Return the whole report."""
     return Report(
         title="The paper's tables and figures, reproduced",
@@ -39,18 +39,21 @@ def report_of(store: Store, measured: Complexity | None) -> Report:
             Section("What the numbers say", [Text(_CLAIMS), *findings(store), *standing(store), *calibration(store)]),
             Section("How to read the tables", [Text(tables.EXPLANATION)]),
             *(section_of(target, store, measured) for target in TITLES),
-            Section(_ABLATION, [ablation_picture(store)]),
+            Section(_ABLATION, [ablation_picture(varied)]),
             Section("What differs from the paper, and why", [Text(text) for text in differences(store)]),
             Section("Seeds and training", [seeds_and_training(store)]),
         ],
     )
 
 
-def write_pages(store: Store, measured: Complexity | None, *, work: Path, pages: Path, pictures: Path) -> list[Path]:
+def write_pages(
+    store: Store, varied: Store, measured: Complexity | None, *, work: Path, pages: Path, pictures: Path
+) -> list[Path]:
     """Write the report as HTML and as Markdown; return where.
 
     Args:
         store: The results.
+        varied: The results of the ablation.
         measured: Time and memory of a step, where they were measured.
         work: Folder of the HTML report, which has all figures in it.
         pages: Folder of the Markdown page, ``results.md``. Comments in ``findings.md`` beside it become part of both.
@@ -60,7 +63,7 @@ def write_pages(store: Store, measured: Complexity | None, *, work: Path, pages:
         folder.mkdir(parents=True, exist_ok=True)
     comments = pages / "findings.md"
     findings_text = comments.read_text(encoding="utf-8") if comments.exists() else ""
-    report, page = report_of(store, measured), pages / "results.md"
+    report, page = report_of(store, varied, measured), pages / "results.md"
     _with_comments(report, findings_text).save(work / REPORT)
     files = _write_pictures(report, pictures, pages)
     with replacing(page) as temporary:

@@ -16,8 +16,10 @@ from paper.store import Store
 
 TINY = Protocol(
     problems=("darcy", "eikonal"),
+    further_problems=(),
     parameters={"resolution": 16},
     num_samples=16,
+    data_seed=1,
     num_test=4,
     few=5,
     many=8,
@@ -90,7 +92,7 @@ def made_store(errors=None, *, budget=None, protocol=None, targets=tuple(TARGETS
         protocol=protocol,
         budget=budget,
         rows=tuple(rows),
-        fingerprints={problem: [problem] for problem in protocol.problems},
+        fingerprints={problem: [problem] for problem in protocol.compared},
         data=Path("data"),
     )
 
