@@ -10,7 +10,7 @@ from gola.protocol import TrainingConfig
 from gola.runs import RunConfig
 from paper.budgets import Budget
 from paper.contenders import Contender
-from paper.protocol import Protocol
+from paper.protocol import Protocol, split_resolution
 
 Settings = tuple[tuple[str, Any], ...]
 """Names and values, which can be hashed."""
@@ -82,11 +82,17 @@ def _table5(protocol: Protocol, _: Budget) -> list[Cell]:
 
 def _curves(protocol: Protocol, _: Budget) -> list[Cell]:
     return [
-        cell_at(problem, contender, num_train, places_of(contender, protocol)[0], protocol)
+        curve_cell(problem, contender, num_train, protocol)
         for problem in protocol.problems
         for contender in protocol.of_target("curves")
         for num_train in protocol.sizes
     ]
+
+
+def curve_cell(problem: str, contender: Contender, num_train: int, protocol: Protocol) -> Cell:
+    """Return the cell of an operator on a curve."""
+    place = places_of(contender, protocol)[0]
+    return cell_at(protocol.on_curves(problem, contender), contender, num_train, place, protocol)
 
 
 def _heatmaps(protocol: Protocol, budget: Budget) -> list[Cell]:
@@ -137,7 +143,8 @@ def cell_at(problem: str, contender: Contender, num_train: int, num_points: int 
     """Return the cell of an operator at some points, or on the full grid with the neighbours that it has there."""
     settings: Settings = ()
     if num_points is None and contender.grid_radius is not None:
-        settings = (("radius", contender.grid_radius / (protocol.parameters["resolution"] - 1)),)
+        resolution = protocol.law_of(problem).parameters["resolution"]
+        settings = (("radius", contender.grid_radius / (resolution - 1)),)
     return Cell(
         problem=problem,
         operator=contender.operator,
@@ -164,7 +171,8 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
         seed: Which repetition.
     """
     dense = cell.num_points is not None and cell.num_points > protocol.num_points
-    training = cell.training or budget.training_of(cell.operator, cell.problem, dense=dense)
+    problem, _ = split_resolution(cell.problem)
+    training = cell.training or budget.training_of(cell.operator, problem, dense=dense)
     redrawn = protocol.redraws(cell.operator) and not cell.known_points and cell.num_points is not None
     return RunConfig(
         data=str(data / f"{cell.problem}.h5"),

@@ -86,6 +86,8 @@ class Protocol:
         dense: Points of Table 5.
         dense_sizes: Training samples of Table 5.
         sizes: Training samples of the curves.
+        curve_resolution: Grid points along each axis that operators on the full grid see in the curves, which is
+            cheaper than the grid of the tables; None for that one.
         contenders: The operators.
         capacity: The study of capacity.
     """
@@ -106,6 +108,7 @@ class Protocol:
     dense: int = 4000
     dense_sizes: tuple[int, ...] = (20, 40, 60, 80, 100)
     sizes: tuple[int, ...] = published.SIZES
+    curve_resolution: int | None = 64
     contenders: tuple[Contender, ...] = CONTENDERS
     capacity: Capacity = field(default_factory=Capacity)
 
@@ -115,9 +118,18 @@ class Protocol:
         return (*self.problems, *self.further_problems)
 
     def law_of(self, problem: str) -> Law:
-        """Return how the samples of a problem are drawn."""
-        law = self.laws.get(problem, Law(problem=problem))
-        return replace(law, parameters={**self.parameters, **law.parameters}) if problem in self.compared else law
+        """Return how the samples of a problem are drawn; ``"darcy_64"`` has 64 grid points along each axis."""
+        name, resolution = split_resolution(problem)
+        law = self.laws.get(name, Law(problem=name))
+        if name not in self.compared:
+            return law
+        finer = {} if resolution is None else {"resolution": resolution}
+        return replace(law, parameters={**self.parameters, **law.parameters, **finer})
+
+    def on_curves(self, problem: str, contender: Contender) -> str:
+        """Return the problem that an operator sees in the curves."""
+        coarse = contender.on_grid and self.curve_resolution is not None
+        return f"{problem}_{self.curve_resolution}" if coarse else problem
 
     def redraws(self, operator: str) -> bool:
         """Whether an operator sees points drawn again in every epoch."""
@@ -132,6 +144,16 @@ class Protocol:
         return next((contender.title for contender in self.contenders if contender.operator == operator), operator)
 
 
-BEFORE = Protocol(further_problems=(), laws={}, redrawn=(), data_seed=1)
+def split_resolution(problem: str) -> tuple[str, int | None]:
+    """Return a problem's name and its own resolution, if it has one.
+
+    >>> split_resolution("darcy_64"), split_resolution("nonlinear_diffusion")
+    (('darcy', 64), ('nonlinear_diffusion', None))
+    """
+    name, _, resolution = problem.rpartition("_")
+    return (name, int(resolution)) if resolution.isdigit() else (problem, None)
+
+
+BEFORE = Protocol(further_problems=(), laws={}, redrawn=(), curve_resolution=None, data_seed=1)
 """The first protocol, which the ablation was made with: points drawn once, and nonlinear diffusion with a zero-mean
 forcing."""

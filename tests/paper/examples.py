@@ -29,6 +29,7 @@ TINY = Protocol(
     dense=120,
     dense_sizes=(5, 8),
     sizes=(5, 8),
+    curve_resolution=None,
     contenders=(
         Contender(operator="gcn", title="GCN", targets=("table1",), published="gcn", on_grid=True, grid_radius=1.2),
         Contender(
