@@ -60,7 +60,7 @@ def _table2(protocol: Protocol, _: Budget) -> list[Cell]:
 def _with_known_points(cells: Iterable[Cell], protocol: Protocol) -> list[Cell]:
     """Add the stricter protocol's cells: the same operators, with samples known at their points only."""
     cells = list(cells)
-    return [*cells, *(known_points(cell) for cell in cells if protocol.redraws(cell.operator))]
+    return [*cells, *(known_points(cell) for cell in cells if cell.operator in protocol.strict)]
 
 
 def known_points(cell: Cell) -> Cell:
@@ -129,6 +129,21 @@ TARGETS: dict[str, Callable[[Protocol, Budget], list[Cell]]] = {
 """Cells of each table and figure."""
 
 
+ORDER = (("table1", "table2"), ("table3", "table4", "table5"), ("curves",), ("heatmaps", "densities"), ("capacity",))
+"""Targets in the order in which they are done, those together that are done together."""
+
+
+def in_order(cells: Iterable[Cell], protocol: Protocol, budget: Budget) -> list[list[Cell]]:
+    """Return cells in the order in which they are done, in groups; those of no target come last."""
+    left = dict.fromkeys(cells)
+    groups = []
+    for targets in ORDER:
+        group = [cell for cell in cells_of(targets, protocol, budget) if cell in left]
+        left = {cell: None for cell in left if cell not in set(group)}
+        groups.append(group)
+    return [*groups, list(left)]
+
+
 def cells_of(targets: Iterable[str], protocol: Protocol, budget: Budget) -> list[Cell]:
     """Return the cells of some tables and figures, each once."""
     return list(dict.fromkeys(cell for target in targets for cell in TARGETS[target](protocol, budget)))
@@ -189,11 +204,12 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
 
 
 def seeds_of(cell: Cell, protocol: Protocol, budget: Budget) -> range:
-    """Return the seeds that a budget asks for: several for the cells of Tables 1 and 2, where they can be afforded."""
+    """Return the seeds that a budget asks for: several for the main lines of Tables 1 and 2."""
     contender = next((contender for contender in protocol.contenders if contender.operator == cell.operator), None)
     if contender is None:
         return range(budget.num_seeds)
     in_table = cell.num_train in (protocol.few, protocol.many) and cell.num_points in (None, protocol.num_points)
+    in_table = in_table and not cell.settings and not cell.known_points
     return budget.seeds_of(contender, in_table=in_table)
 
 

@@ -10,7 +10,7 @@ from gola.runs import ResultFolder
 from paper.ablation.page import write_ablation
 from paper.ablation.variants import ablation_cells
 from paper.budgets import BUDGETS, Budget
-from paper.cells import TARGETS, Cell, cells_of
+from paper.cells import TARGETS, Cell, cells_of, in_order
 from paper.complexity import Complexity, measure
 from paper.data import DataRecord, prepare
 from paper.plan import Planned
@@ -101,15 +101,21 @@ class Reproduction:
         ]
 
     def planned(self, cells: Sequence[Cell], num_seeds: int | None = None, *, fresh: bool = False) -> list[Planned]:
-        """Return the runs that fill the cells: the first seed of all before the second, and the quick ones first.
+        """Return the runs that fill the cells, in the order in which they are done.
+
+        Tables 1 and 2 come first, then the other tables, curves and the other figures; in each the first seed of all
+        before the second, and the quick runs first.
 
         Args:
             cells: What to fill.
             num_seeds: How often instead of what the budget says.
             fresh: Whether a result of another code version counts as none.
         """
-        lines = self.store().planned(cells, num_seeds, fresh=fresh)
-        return sorted(lines, key=lambda line: (line.run.seed, line.seconds or 0.0))
+        store = self.store()
+        groups = (store.planned(group, num_seeds, fresh=fresh) for group in in_order(cells, self.protocol, self.budget))
+        return [
+            line for lines in groups for line in sorted(lines, key=lambda line: (line.run.seed, line.seconds or 0.0))
+        ]
 
     def prepare(
         self,

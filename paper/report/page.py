@@ -17,12 +17,14 @@ from paper.report.markdown import paragraphs, to_markdown
 from paper.report.sections import TITLES, section_of
 from paper.report.settings import differences, seeds_and_training
 from paper.report.standing import standing
+from paper.report.summary import summary
 from paper.store import Store
 
 REPORT = "report.html"
 _ABLATION = "Ablation: what each step gains"
 # Pictures are kept under version control for this one figure only; the others are in the HTML report.
 _DRAWN_ON_THE_PAGE = "curves"
+_FIGURES_FIRST = ("curves", "heatmaps")
 _ONLY_IN_THE_REPORT = [TITLES[target] for target in ("heatmaps", "densities", "capacity")] + [_ABLATION]
 _CLAIMS = (
     "The paper claims that GOLA has the lowest error everywhere, below FNO and GKN on all four problems, and that its"
@@ -36,9 +38,11 @@ def report_of(store: Store, varied: Store, measured: Complexity | None) -> Repor
         title="The paper's tables and figures, reproduced",
         lead=_lead(store),
         sections=[
-            Section("What the numbers say", [Text(_CLAIMS), *findings(store), *standing(store), *calibration(store)]),
+            Section("Twenty numbers", summary(store)),
+            *(section_of(target, store, measured) for target in _FIGURES_FIRST),
             Section("How to read the tables", [Text(tables.EXPLANATION)]),
-            *(section_of(target, store, measured) for target in TITLES),
+            *(section_of(target, store, measured) for target in TITLES if target not in _FIGURES_FIRST),
+            Section("What the numbers say", [Text(_CLAIMS), *findings(store), *standing(store), *calibration(store)]),
             Section(_ABLATION, [ablation_picture(varied)]),
             Section("What differs from the paper, and why", [Text(text) for text in differences(store)]),
             Section("Seeds and training", [seeds_and_training(store)]),
@@ -74,7 +78,8 @@ def write_pages(
 def _with_comments(report: Report, comments: str) -> Report:
     made_with = Section("Versions", [Text(f"Made by `make paper` with {versions()}.")])
     ours = [Section("Our conclusions", [Text(part) for part in paragraphs(comments)])] if comments else []
-    return replace(report, sections=[*ours, *report.sections, made_with])
+    first, *others = report.sections
+    return replace(report, sections=[first, *ours, *others, made_with])
 
 
 def _short(report: Report) -> Report:

@@ -139,7 +139,7 @@ def _lines(
     """Return an operator's line and, where its points are drawn again in every epoch, that with points drawn once."""
     numbers = [number_of(store, cell, printed) for cell, printed in zip(cells, published, strict=True)]
     lines = [Line(title=title, numbers=numbers)]
-    if store.protocol.redraws(contender.operator):
+    if contender.operator in store.protocol.strict:
         numbers = [number_of(store, known_points(cell)) for cell in cells]
         lines.append(Line(title=f"{title}, known points", numbers=numbers))
     return lines

@@ -48,7 +48,7 @@ def planned(text):
 def test_a_dry_run_lists_exactly_the_runs_of_table_1(tmp_path):
     text = success("table1", "--dry-run", "--out", tmp_path / "out", "--data", tmp_path / "data")
     on_grid = {(name, points, 0) for name, points in product(("deeponet", "fno"), ("all", "1000"))}
-    once = {*on_grid, ("gcn", "1000", 0), ("gkn kernel_width=64", "1000", 0), ("gola/paper", "1000", 0)}
+    once = {*on_grid, ("gcn", "1000", 0), ("gkn width=32 kernel_width=64", "1000", 0), ("gola/paper", "1000", 0)}
     once |= {("gcn radius=0.00945", "all", 0)}
     repeated = set(product(("auto", "gola", "linear", "kernel", "nearest", "mean"), ("1000",), range(3)))
     rows = planned(text)

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
+from paper.budgets import BUDGETS
 from paper.published import TABLE_1, TABLE_4
 from paper.report import tables
 from tests.paper.examples import made_store, plausible
@@ -60,7 +63,12 @@ def test_a_missing_cell_says_what_it_would_take():
 
 
 def test_a_missing_cell_says_no_time_where_nothing_similar_was_done():
-    store = made_store(lambda cell, seed: None if cell.operator == "gkn" else plausible(cell, seed), targets=["table1"])
+    unmeasured = replace(BUDGETS["standard"], seconds={})
+    store = made_store(
+        lambda cell, seed: None if cell.operator == "gkn" else plausible(cell, seed),
+        budget=unmeasured,
+        targets=["table1"],
+    )
     (table,) = tables.table1(store)
     assert rows(table)["GKN"] == ["missing"] * 5
 
