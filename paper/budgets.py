@@ -72,7 +72,7 @@ _FNO = replace(_NO_VALIDATION, num_epochs=150, batch_size=10)
 _FNO_LONGER = {("fno", "advection"): 300}
 
 # Chosen on development data, see the decision on points drawn again.
-_GOLA = replace(_NO_VALIDATION, num_steps=5000, batch_size=2, learning_rate=4e-3)
+_GOLA = replace(_NO_VALIDATION, num_steps=4000, batch_size=2, rates=(2e-3, 8e-3))
 
 BUDGETS = {
     "quick": Budget(

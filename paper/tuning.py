@@ -65,6 +65,7 @@ VARIANTS = {
     "batch 2, rate 8e-3, weight decay 0.1": Variant(training=replace(_PAIRS, learning_rate=8e-3, weight_decay=0.1)),
     "batch 2, rate 8e-3, averaging 0.99": Variant(training=replace(_PAIRS, learning_rate=8e-3, averaging=0.99)),
     "batch 2, rate 8e-3, 512 modes": Variant(settings={"num_modes": 512}, training=replace(_PAIRS, learning_rate=8e-3)),
+    "batch 2, rate 2e-3 or 8e-3, 5000 steps": Variant(training=replace(_PAIRS, rates=(2e-3, 8e-3), num_steps=5000)),
     "gkn, radius 0.1": Variant(
         operator="gkn",
         settings={"width": 32, "kernel_width": 64},
