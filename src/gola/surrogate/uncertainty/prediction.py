@@ -1,7 +1,7 @@
 """A prediction with what is known of its error."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -10,10 +10,11 @@ Kind = Literal["everywhere", "pointwise"]
 """``"everywhere"``: the whole field lies in the band. ``"pointwise"``: a share of its points does."""
 
 
-def require_kind(kind: str) -> None:
-    """Check that there is such a kind of band."""
+def require_kind(kind: str) -> Kind:
+    """Return a kind of band after checking that there is such a one."""
     if kind not in get_args(Kind):
         raise ValueError(f"kind must be {' or '.join(map(repr, get_args(Kind)))}; got {kind!r}.")
+    return cast("Kind", kind)
 
 
 @dataclass(frozen=True, kw_only=True)
