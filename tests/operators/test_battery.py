@@ -22,11 +22,13 @@ from gola.operators import (
     LinearConfig,
     MeanConfig,
     NearestConfig,
+    PeriodicKernelConfig,
     PodGpConfig,
     PodRbfConfig,
     Queries,
     SpectralConfig,
 )
+from gola.operators.closed_form.samples import Mesh
 from gola.operators.cloud import Cloud
 from gola.registry import OPERATORS
 from tests.operators.clouds import learnable, scattered_cloud
@@ -43,11 +45,15 @@ CONFIGS = {
     "spectral": SpectralConfig(num_inputs=2, num_outputs=3, num_modes=3, width=8, num_blocks=2, local=True, radius=0.3),
     "linear": LinearConfig(num_inputs=2, num_outputs=3, num_modes=30, num_wide_modes=20),
     "kernel": KernelConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
+    "periodic_kernel": PeriodicKernelConfig(num_inputs=2, num_outputs=3),
     "pod_gp": PodGpConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "pod_rbf": PodRbfConfig(num_inputs=2, num_outputs=3, num_modes=30),
     "nearest": NearestConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "mean": MeanConfig(num_inputs=2, num_outputs=3, num_modes=30),
 }
+
+# Only operators for periodic boxes read it.
+UNIT_PERIODS = Mesh(periods=torch.ones(2, dtype=torch.float64))
 
 
 # What samples may be given: input functions, numbers, or both.
@@ -84,7 +90,7 @@ def ready_operator(name, given="fields"):
         cloud = Cloud.collate([cloud_of(operator, seed=seed) for seed in range(100, 106)])
         values = cloud.with_parameters_as_values().values[:, :2]
         targets = torch.cat([values, values.sum(dim=1, keepdim=True) * cloud.points[:, :1]], dim=1)
-        closed_form.fit_cloud(cloud, targets)
+        closed_form.fit_cloud(cloud, targets, UNIT_PERIODS)
     return operator
 
 
@@ -218,12 +224,12 @@ def test_the_points_alone_may_make_the_difference(name):
     clouds = [cloud_of(operator, num_points, seed=num_points) for num_points in (20, 50, 33, 40)]
     batch = Cloud.collate(clouds)
     if isinstance(operator, ClosedForm):
-        operator.fit_cloud(batch, batch.points[:, :1])
+        operator.fit_cloud(batch, batch.points[:, :1], UNIT_PERIODS)
     assert operator(batch).isfinite().all()
 
 
 def test_it_runs_on_any_device(operator):
-    if operator.name in ("pod_gp", "pod_rbf"):
+    if operator.name in ("periodic_kernel", "pod_gp", "pod_rbf"):
         pytest.skip("It checks inputs, and the meta device has no numbers.")
     clouds = [cloud_of(operator, num_points, seed=num_points) for num_points in (20, 50)]
     predictions = operator.to("meta")(Cloud.collate(clouds).to("meta"))

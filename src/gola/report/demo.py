@@ -144,7 +144,7 @@ def _facts(entries: Sequence[Entry], data: Dataset, command: str, seconds: float
         "command": f"`{command}`",
         "time": f"{seconds:.0f} s in total{earlier}",
         "data": f"`{Path(run.data).name}`: {len(data)} samples of {made['problem']}, seed {made['seed']},"
-        f" {_listed(made['parameters'])}",
+        f" {_listed(made['settings'])}",
         "samples": f"{run.num_train} training samples, {run.num_test} test samples, {run.num_points} points each,"
         f" seed {run.seed}",
         "fingerprint of the training samples": f"`{trained.surrogate.provenance['data']['fingerprint']}`",

@@ -4,7 +4,7 @@ import torch
 
 import gola
 from gola.operators.closed_form.covariance import similarity
-from gola.operators.closed_form.shift_kernel import ShiftRegression, Spectra, transformed_kernel
+from gola.operators.closed_form.shift_kernel import ShiftRegression, Spectra, mean_diagonal, transformed_kernel
 from gola.representation.periodic_grid import likely_periods
 
 
@@ -35,13 +35,13 @@ def test_it_is_regression_with_all_shifted_copies():
     unit = 2.0 * spectra.squares.mean()
     every = torch.arange(5)
     matrix = transformed_kernel(spectra, spectra, "matern", unit, length, trend, every)
-    found = ShiftRegression.fit(matrix, targets, (8,), penalty, torch.arange(3)[:, None], every)
+    ridge = penalty * mean_diagonal(matrix)
+    found = ShiftRegression.fit(matrix, targets, (8,), ridge, torch.arange(3)[:, None], every)
 
     copies = torch.cat([inputs.roll(shift, 1) for shift in range(8)])[..., 0]
     solutions = torch.cat([targets.roll(shift, 1) for shift in range(8)])[..., 0]
     squares = torch.cdist(copies, copies) ** 2 / unit
     kernel = similarity("matern", squares / length**2) + trend * copies @ copies.T / unit
-    ridge = penalty * matrix.diagonal(dim1=1, dim2=2).real.mean()
     rows = [number for number in range(24) if number % 3 != 1]
     shifted = kernel[rows][:, rows] + ridge * torch.eye(16, dtype=torch.float64)
     inverse = torch.linalg.inv(shifted)

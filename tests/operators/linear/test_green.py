@@ -3,7 +3,14 @@ import math
 import pytest
 import torch
 
-from gola.operators.linear.green import Component, InputFunctions, axis_matrices, kernel_at
+from gola.operators.linear.green import (
+    Component,
+    InputFunctions,
+    axis_matrices,
+    kernel_at,
+    kernel_by_line,
+    kernel_by_node,
+)
 from gola.representation.function_space import FunctionSpace
 
 UNIT_SQUARE = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
@@ -80,3 +87,29 @@ def test_matrices_have_unit_trace_wherever_the_window_is():
     positions = torch.linspace(0.0, 1.0, 50, dtype=torch.float64)
     traces = axis_matrices(space_of(), component, 0, positions).diagonal(dim1=1, dim2=2).sum(dim=1)
     torch.testing.assert_close(traces, torch.ones(50, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_kernels_line_by_line_equal_those_node_by_node(dim, monkeypatch):
+    monkeypatch.setattr("gola.operators.linear.green._PORTION", 5000)
+    corners = torch.stack([torch.zeros(dim), torch.ones(dim)]).double()
+    space = FunctionSpace.around(corners, padding=1.25, num_modes=15)
+    functions = InputFunctions.of(space, coefficients_of(space, num_samples=7))
+    components = [
+        Component(order=1, rate=10.0, widths=(0.2, 0.3, 0.4)[:dim], window="gaussian"),
+        Component(order=3, rate=10.0, widths=(0.5, math.inf, 1.0)[:dim], window="cauchy", share=0.3),
+    ]
+    axis = torch.tensor([0.0, 0.3, 1.0], dtype=torch.float64)
+    nodes = torch.cartesian_prod(*[axis] * dim)[1:]
+    expected = kernel_by_node(functions, components, nodes)
+    torch.testing.assert_close(kernel_by_line(functions, components, nodes), expected)
+
+
+def test_a_covariance_applied_to_sums_of_functions_is_the_sum_of_what_it_gives_for_each():
+    space = space_of()
+    functions = InputFunctions.of(space, coefficients_of(space))
+    component = Component(order=1, rate=10.0, widths=(0.2, 0.4), window="gaussian", share=0.3)
+    nodes = torch.tensor([[0.1, 0.2], [0.9, 0.5]], dtype=torch.float64)
+    dual = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    expected = dual.mT @ functions.smoothed([component], nodes)
+    torch.testing.assert_close(functions.covered([component], nodes, dual), expected)

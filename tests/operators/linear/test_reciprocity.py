@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gola.operators.closed_form.input_features import InputFeatures
-from gola.operators.linear.linear_map import LinearMap
+from gola.operators.linear.linear_map import Affine, LinearMap
 from gola.operators.linear.reciprocity import Reciprocity, integrals
 from gola.representation.function_space import FunctionSpace
 from tests.operators.closed_form.examples import relative_error, scattered, small_operator, without
@@ -100,7 +100,8 @@ def pairs():
 def some_map(solutions):
     generator = torch.Generator().manual_seed(1)
     noise = [torch.randn(*shape, generator=generator, dtype=torch.float64) for shape in [(6, 1, 6), (6, 1), (5, 6, 1)]]
-    return LinearMap(weights=noise[0], offset=noise[1], held_out=solutions + 0.1 * noise[2])
+    affine = Affine(weights=noise[0], offset=noise[1])
+    return LinearMap(held_out=solutions + 0.1 * noise[2], solved=lambda: affine)
 
 
 def test_a_symmetric_map_has_no_asymmetry(pairs):

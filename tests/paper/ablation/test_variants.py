@@ -21,7 +21,7 @@ def test_every_variant_is_another_cell_except_where_a_problem_has_no_symmetries(
 
 def test_what_stands_in_the_tables_too_is_the_same_cell():
     in_tables = set(cells_of(["table1", "table2"], PROTOCOL, BUDGETS["standard"]))
-    for name, problem, num_train in product(("gola", "kernel", "linear", "auto"), PAPER_PROBLEMS, (30, 100)):
+    for name, problem, num_train in product(("kernel", "linear", "auto"), PAPER_PROBLEMS, (30, 100)):
         assert VARIANTS[name].cell(problem, num_train, PROTOCOL) in in_tables
 
 

@@ -220,7 +220,8 @@ class ClosedForm(Fitted, Operator):
             "shape": PeriodicGrid,
             "penalties": FunctionSpace,
         }
-        self.solutions = next(kind() for name, kind in spaces.items() if f"{prefix}solutions.{name}" in state_dict)
+        found = (kind for name, kind in spaces.items() if f"{prefix}solutions.{name}" in state_dict)
+        self.solutions = next(found, FunctionSpace)()
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def _solutions_of(self, samples: Samples) -> Float[Tensor, "sample mode channel"]:

@@ -1,7 +1,8 @@
 """Input functions as vectors that can be compared, whatever points they are known at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import torch
@@ -61,20 +62,58 @@ class InputFeatures(Fitted):
     ) -> Float[Tensor, "sample channel mode"]:
         """Return the features of other samples."""
         prior = MeanPrior(mean=self.mean, variance=self.mean_variance, noise=self.noise)
-        points, values = self._with_copies(points, values)
-        return (self.space.coefficients(points, values, prior) / self.scales).mT
+        # On the meta device nothing has a value.
+        axes = [] if self.repeats.is_meta else self.repeats.nonzero()[:, 0].tolist()
+        return (self.space.coefficients(*_copied(self.space, axes, points, values), prior) / self.scales).mT
 
     def of_cloud(self, cloud: Cloud) -> Float[Tensor, "sample channel mode"]:
         """Return the features of each sample of a cloud."""
         return self.of(torch.split(cloud.points, cloud.sizes), torch.split(cloud.values, cloud.sizes))
 
-    def _with_copies(
-        self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
-    ) -> tuple[list[Float[Tensor, "_ dim"]], list[Float[Tensor, "_ channel"]]]:
-        # On the meta device nothing has a value.
-        axes = [] if self.repeats.is_meta else self.repeats.nonzero()[:, 0].tolist()
-        both = [with_copies(self.space, axes, *sample) for sample in zip(points, values, strict=True)]
-        return [places for places, _ in both], [sample_values for _, sample_values in both]
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampleFits:
+    """The fitted input function of each training sample, fitted when first asked for.
+
+    Attributes:
+        space: Where input functions are expressed, with the penalties that suit them.
+        plain: The same with the penalties that suit them where they are not taken to repeat.
+        axes: Axes along which the functions repeat.
+        points: Points of each sample.
+        values: Values there.
+    """
+
+    space: FunctionSpace
+    plain: FunctionSpace
+    axes: Sequence[int]
+    points: Sequence[Float[Tensor, "_ dim"]]
+    values: Sequence[Float[Tensor, "_ channel"]]
+
+    @staticmethod
+    def periodic(
+        space: FunctionSpace, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+    ) -> "SampleFits":
+        """Fit inputs as periodic along the axes where they look it, and plainly along the others."""
+        plain = with_chosen_penalties(space, points, values)
+        axes = repeating_axes(plain, points, values)
+        repeating = with_chosen_penalties(space, *_copied(space, axes, points, values)) if axes else plain
+        return SampleFits(space=repeating, plain=plain, axes=axes, points=points, values=values)
+
+    @property
+    def with_free_ends(self) -> "SampleFits":
+        """The same samples, fitted as if they did not repeat."""
+        return replace(self, space=self.plain, axes=())
+
+    @cached_property
+    def fits(self) -> list[FunctionFit]:
+        """The fitted functions."""
+        return list(self.space.fits(*_copied(self.space, self.axes, self.points, self.values)))
+
+    @cached_property
+    def means(self) -> MeanPrior:
+        """What the samples have in common in their means."""
+        return MeanPrior.of([self.fits[row] for row in spread(len(self.fits), at_most=_SAMPLES)])
 
 
 @final
@@ -83,83 +122,65 @@ class FittedInputs:
     """Input functions of the training samples, as features.
 
     Attributes:
-        inputs: How they become features.
-        features: The features.
-        points: Points of each sample.
-        values: Values there.
-        fits: The fitted function of each sample.
+        samples: The function of each sample.
+        has_free_mean: Whether functions are fitted without what the samples have in common in their means.
     """
 
-    inputs: InputFeatures
-    features: Float[Tensor, "sample channel mode"]
-    points: Sequence[Float[Tensor, "_ dim"]]
-    values: Sequence[Float[Tensor, "_ channel"]]
-    fits: Sequence[FunctionFit]
-
-    @staticmethod
-    def of(
-        space: FunctionSpace,
-        points: Sequence[Float[Tensor, "_ dim"]],
-        values: Sequence[Float[Tensor, "_ channel"]],
-        axes: Sequence[int] = (),
-    ) -> "FittedInputs":
-        """Choose the penalties of the space and the units.
-
-        Args:
-            space: Where input functions are expressed.
-            points: Points of each sample.
-            values: Values there.
-            axes: Axes along which the functions repeat.
-        """
-        inputs = InputFeatures()
-        inputs.space = space
-        inputs.repeats = torch.tensor([axis in axes for axis in range(space.dim)], device=space.lower.device)
-        copies = inputs._with_copies(points, values)
-        inputs.space = with_chosen_penalties(space, *copies)
-        fits = list(inputs.space.fits(*copies))
-        return _with_means(
-            inputs, MeanPrior.of([fits[row] for row in spread(len(fits), at_most=_SAMPLES)]), points, values, fits
-        )
+    samples: SampleFits
+    has_free_mean: bool = False
 
     @staticmethod
     def periodic(
         space: FunctionSpace, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
     ) -> "FittedInputs":
         """Fit inputs as periodic along the axes where they look it, and plainly along the others."""
-        plain = FittedInputs.of(space, points, values)
-        axes = repeating_axes(plain.inputs.space, points, values)
-        return FittedInputs.of(space, points, values, axes) if axes else plain
+        return FittedInputs(samples=SampleFits.periodic(space, points, values))
 
     @property
     def is_periodic(self) -> bool:
         """Whether the inputs are fitted as periodic along any axis."""
-        return bool(self.inputs.repeats.any())
+        return bool(self.samples.axes)
 
     def with_free_mean(self) -> "FittedInputs":
         """Return the inputs fitted without what the samples have in common in their means."""
-        inputs = InputFeatures()
-        inputs.space, inputs.repeats = self.inputs.space, self.inputs.repeats
-        return _with_means(inputs, MeanPrior.free(self.fits[0].mean), self.points, self.values, self.fits)
+        return replace(self, has_free_mean=True)
 
     def with_free_ends(self) -> "FittedInputs":
         """Return the inputs fitted as if they did not repeat."""
-        if not self.is_periodic:
-            return self
-        found = FittedInputs.of(self.inputs.space, self.points, self.values)
-        return found if bool(self.inputs.mean_variance.isfinite().all()) else found.with_free_mean()
+        return replace(self, samples=self.samples.with_free_ends) if self.is_periodic else self
+
+    @cached_property
+    def features(self) -> Float[Tensor, "sample channel mode"]:
+        """The coefficients of the functions, in units of their spread over the samples."""
+        return (self._coefficients / self.inputs.scales).mT
+
+    @cached_property
+    def inputs(self) -> InputFeatures:
+        """How input functions become features."""
+        space, coefficients = self.samples.space, self._coefficients
+        found = InputFeatures()
+        found.space = space
+        found.repeats = torch.tensor([axis in self.samples.axes for axis in range(space.dim)]).to(space.lower.device)
+        found.mean, found.mean_variance, found.noise = self._means.mean, self._means.variance, self._means.noise
+        scales = (coefficients - coefficients.mean(dim=0)).square().sum(dim=1).mean(dim=0).sqrt()
+        found.scales = torch.where(scales > 0.0, scales, 1.0)
+        return found
+
+    @cached_property
+    def _coefficients(self) -> Float[Tensor, "sample mode channel"]:
+        return torch.stack([fit.with_mean(self._means) for fit in self.samples.fits])
+
+    @property
+    def _means(self) -> MeanPrior:
+        return MeanPrior.free(self.samples.fits[0].mean) if self.has_free_mean else self.samples.means
 
 
-def _with_means(
-    inputs: InputFeatures,
-    prior: MeanPrior,
+def _copied(
+    space: FunctionSpace,
+    axes: Sequence[int],
     points: Sequence[Float[Tensor, "_ dim"]],
     values: Sequence[Float[Tensor, "_ channel"]],
-    fits: Sequence[FunctionFit],
-) -> FittedInputs:
-    """Fit the functions with what is known of their means, and bring them to units of their spread over the samples."""
-    inputs.mean, inputs.mean_variance, inputs.noise = prior.mean, prior.variance, prior.noise
-    coefficients = torch.stack([fit.with_mean(prior) for fit in fits])
-    scales = (coefficients - coefficients.mean(dim=0)).square().sum(dim=1).mean(dim=0).sqrt()
-    inputs.scales = torch.where(scales > 0.0, scales, 1.0)
-    features = (coefficients / inputs.scales).mT
-    return FittedInputs(inputs=inputs, features=features, points=points, values=values, fits=fits)
+) -> tuple[list[Float[Tensor, "_ dim"]], list[Float[Tensor, "_ channel"]]]:
+    """Return the points and values of samples that repeat along some axes, with copies beyond the ends."""
+    both = [with_copies(space, axes, *sample) for sample in zip(points, values, strict=True)]
+    return [places for places, _ in both], [sample_values for _, sample_values in both]

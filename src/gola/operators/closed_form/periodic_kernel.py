@@ -20,6 +20,7 @@ from gola.operators.closed_form.shift_kernel import (
     ShiftKernel,
     ShiftRegression,
     Spectra,
+    mean_diagonal,
     predicted,
     strong_waves,
     transformed_kernel,
@@ -62,17 +63,19 @@ class PeriodicKernel(ClosedForm):
 
     config: PeriodicKernelConfig
     solutions: PeriodicGrid
-    input_mean: Float[Tensor, " channel"]
-    input_scale: Float[Tensor, " channel"]
-    known_inputs: Float[Tensor, "copy node channel"]
+    input_mean: Float[Tensor, " input_channel"]
+    input_scale: Float[Tensor, " input_channel"]
+    known_inputs: Float[Tensor, "copy node input_channel"]
     dual: Tensor
     offset: Float[Tensor, " channel"]
     kept: Int[Tensor, " wave"]
+    unit: Float[Tensor, ""]
+    ridge: Float[Tensor, ""]
 
     def __init__(self, config: PeriodicKernelConfig) -> None:
         super().__init__(config)
         self.solutions = PeriodicGrid()
-        self._register_empty("input_mean", "input_scale", "known_inputs", "dual", "offset")
+        self._register_empty("input_mean", "input_scale", "known_inputs", "dual", "offset", "unit", "ridge")
         self.register_buffer("kept", torch.empty(0, dtype=torch.int64))
 
     @classmethod
@@ -126,7 +129,8 @@ class PeriodicKernel(ClosedForm):
         self, samples: Samples, solutions: Float[Tensor, "sample node channel"]
     ) -> Float[Tensor, "sample node channel"]:
         """Fit with kernel and symmetries chosen before."""
-        return self._fit(self.solutions.coefficients(samples.points, samples.inputs), solutions)
+        inputs = self.solutions.coefficients(samples.points, samples.inputs)
+        return self._fit(inputs, solutions, is_new=False)
 
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample node channel"]:
         """Predict the solution of each sample at the nodes of the grid."""
@@ -147,39 +151,46 @@ class PeriodicKernel(ClosedForm):
     def _choose(self, kernel: ShiftKernel, symmetries: Sequence[Symmetry]) -> None:
         self.choice = {"kernel": asdict(kernel), "symmetries": [asdict(one) for one in symmetries]}
 
-    def _scaled(self, inputs: Float[Tensor, "sample node channel"]) -> Float[Tensor, "sample node channel"]:
+    def _scaled(self, inputs: Float[Tensor, "sample node input_channel"]) -> Float[Tensor, "sample node input_channel"]:
         return (inputs - self.input_mean) / self.input_scale
 
     def _fit(
-        self, inputs: Float[Tensor, "sample node channel"], solutions: Float[Tensor, "sample node channel"]
+        self,
+        inputs: Float[Tensor, "sample node input_channel"],
+        solutions: Float[Tensor, "sample node channel"],
+        *,
+        is_new: bool = True,
     ) -> Float[Tensor, "sample node channel"]:
+        """Fit with the kernel; units of distances and ridge are those of the samples it was chosen for."""
         grid, symmetries = self.solutions, self.symmetries
         copies = torch.cat([one.input_sign * grid.image(one, inputs) for one in symmetries])
         wanted = torch.cat([one.output_sign * grid.image(one, solutions) for one in symmetries])
         self.known_inputs = self._scaled(copies)
         groups = torch.arange(len(copies)).view(len(symmetries), len(inputs)).T
-        kernel = self.kernel
+        if is_new:
+            exponent = inputs.new_tensor(self.kernel.exponent)
+            self.unit = 2.0 * Spectra.of(self.known_inputs, grid.sides, exponent).squares.mean()
         matrix = self._matrix(self.known_inputs)
-        penalty = inputs.new_tensor(kernel.penalty)
-        found = ShiftRegression.fit(matrix, wanted, grid.sides, penalty, groups, self.kept)
+        if is_new:
+            self.ridge = self.kernel.penalty * mean_diagonal(matrix)
+        found = ShiftRegression.fit(matrix, wanted, grid.sides, self.ridge, groups, self.kept)
         self.dual, self.offset = torch.view_as_real(found.dual).contiguous(), found.offset
         return solutions - found.residuals[: len(solutions)]
 
-    def _predicted(self, inputs: Float[Tensor, "sample node channel"]) -> Float[Tensor, "sample node channel"]:
+    def _predicted(self, inputs: Float[Tensor, "sample node input_channel"]) -> Float[Tensor, "sample node channel"]:
         matrix = self._matrix(self._scaled(inputs))
         return predicted(matrix, torch.view_as_complex(self.dual), self.offset, self.solutions.sides, self.kept)
 
-    def _matrix(self, rows: Float[Tensor, "row node channel"]) -> Complex[Tensor, "wave row copy"]:
+    def _matrix(self, rows: Float[Tensor, "row node input_channel"]) -> Complex[Tensor, "wave row copy"]:
         kernel, sides = self.kernel, self.solutions.sides
         exponent, length, trend = (rows.new_tensor(value) for value in (kernel.exponent, kernel.length, kernel.trend))
         others = Spectra.of(self.known_inputs, sides, exponent)
         own = Spectra.of(rows, sides, exponent)
-        unit = 2.0 * others.squares.mean()
-        return transformed_kernel(own, others, kernel.family, unit, length, trend, self.kept)
+        return transformed_kernel(own, others, kernel.family, self.unit, length, trend, self.kept)
 
     def _found_symmetries(
         self,
-        inputs: Float[Tensor, "sample node channel"],
+        inputs: Float[Tensor, "sample node input_channel"],
         solutions: Float[Tensor, "sample node channel"],
         held_out: Float[Tensor, "sample node channel"],
     ) -> tuple[Symmetry, ...]:
@@ -199,7 +210,7 @@ class PeriodicKernel(ClosedForm):
 class _Search:
     """The leave-one-out error of kernels without symmetries, on some samples."""
 
-    inputs: Float[Tensor, "sample node channel"]
+    inputs: Float[Tensor, "sample node input_channel"]
     solutions: Float[Tensor, "sample node channel"]
     sides: tuple[int, ...]
     kept: Int[Tensor, " wave"]
@@ -229,7 +240,9 @@ class _Search:
         matrix = transformed_kernel(spectra, spectra, kernel.family, unit, length, trend, self.kept)
         groups = torch.arange(len(self.inputs))[:, None]
         try:
-            found = ShiftRegression.fit(matrix, self.solutions, self.sides, penalty, groups, self.kept)
+            found = ShiftRegression.fit(
+                matrix, self.solutions, self.sides, penalty * mean_diagonal(matrix), groups, self.kept
+            )
         except RuntimeError:  # not positive definite, by rounding
             return 1e10, np.zeros_like(vector)
         ratios = found.residuals.square().sum(dim=(1, 2)) / self.solutions.square().sum(dim=(1, 2))

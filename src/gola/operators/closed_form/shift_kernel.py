@@ -130,7 +130,7 @@ class ShiftRegression:
         kernel: Complex[Tensor, "wave sample sample"],
         targets: Float[Tensor, "sample node channel"],
         sides: tuple[int, ...],
-        penalty: Float[Tensor, ""],
+        ridge: Float[Tensor, ""],
         groups: Int[Tensor, "group member"],
         kept: Int[Tensor, " wave"],
     ) -> "ShiftRegression":
@@ -141,11 +141,10 @@ class ShiftRegression:
             targets: Solutions at the nodes.
             sides: Nodes along each axis.
             kept: The waves that are solved for.
-            penalty: The ridge, as a share of the mean of the diagonal.
+            ridge: The ridge.
             groups: Samples that are held out together, as copies by symmetry are.
         """
         wanted = to_waves(targets, sides)[kept]
-        ridge = penalty * kernel.diagonal(dim1=1, dim2=2).real.mean()
         shifted = kernel + ridge * torch.eye(kernel.shape[1], dtype=kernel.dtype)
         precision = torch.cholesky_inverse(torch.linalg.cholesky(0.5 * (shifted + shifted.mH)))
         # No ridge holds the constant back, which all shifts leave as it is.
@@ -157,7 +156,11 @@ class ShiftRegression:
         blocks = precision[:, groups[:, :, None], groups[:, None, :]]
         found = torch.linalg.solve(blocks, dual[:, groups])
         residuals = torch.empty_like(dual).index_copy(1, groups.flatten(), found.flatten(1, 2))
-        return ShiftRegression(dual=dual, offset=offset.real, residuals=from_waves(residuals, sides, kept))
+        return ShiftRegression(
+            dual=dual,
+            offset=offset.real.clone(memory_format=torch.contiguous_format),
+            residuals=from_waves(residuals, sides, kept),
+        )
 
 
 def predicted(
@@ -171,6 +174,11 @@ def predicted(
     waves = kernel @ dual
     waves = torch.cat([waves[:1] + offset, waves[1:]])
     return from_waves(waves, sides, kept)
+
+
+def mean_diagonal(kernel: Complex[Tensor, "wave sample sample"]) -> Float[Tensor, ""]:
+    """Return the mean of the diagonal, the unit of ridges."""
+    return kernel.diagonal(dim1=1, dim2=2).real.mean()
 
 
 def to_waves(

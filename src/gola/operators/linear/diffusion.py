@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gola.operators.closed_form.samples import Samples
 from gola.operators.linear.finite_elements import FiniteElements
-from gola.operators.linear.linear_map import LinearMap
+from gola.operators.linear.linear_map import Affine, LinearMap
 from gola.operators.linear.observations import Observations
 from gola.representation.function_space import FunctionSpace
 
@@ -90,12 +90,12 @@ class Diffusion:
         for fold in np.array_split(order, min(NUM_FOLDS, len(order))):
             others = np.setdiff1d(order, fold)
             held_out[:, fold] = self._predicted(self._explaining(others), others, self._sources[:, fold])
+        return LinearMap(held_out=self._through_nodes(held_out).T[..., None], solved=self._solved)
+
+    def _solved(self) -> Affine:
         weights = self._through_nodes(self.medium.response(self.inputs.functions(self._places).cpu().numpy()))
-        return LinearMap(
-            weights=weights[:, None],
-            offset=self.solutions.mean(dim=0) - weights @ self.features.mean(dim=0).mT,
-            held_out=self._through_nodes(held_out).T[..., None],
-        )
+        offset = self.solutions.mean(dim=0) - weights @ self.features.mean(dim=0).mT
+        return Affine(weights=weights[:, None], offset=offset)
 
     def _explaining(self, rows: Int[np.ndarray, " row"]) -> "Medium":
         few = rows[:_MOST_SAMPLES]

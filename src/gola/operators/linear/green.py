@@ -82,7 +82,19 @@ class InputFunctions:
         self, components: Sequence[Component], nodes: Float[Tensor, "node dim"]
     ) -> Float[Tensor, "node sample entry"]:
         """Apply the covariance of Green's function at each node to every input function."""
-        total = sum(component.share * self._applied(component, nodes) for component in components)
+        total = sum(component.share * self._covered(component, nodes, self.table[None]) for component in components)
+        assert isinstance(total, Tensor)
+        return total.flatten(2)
+
+    def covered(
+        self,
+        components: Sequence[Component],
+        nodes: Float[Tensor, "node dim"],
+        dual: Float[Tensor, "node sample output"],
+    ) -> Float[Tensor, "node output entry"]:
+        """Apply the covariance at each node to sums of the input functions with coefficients of its own."""
+        summed = (dual.mT @ self.rows).unflatten(2, self.table.shape[1:])
+        total = sum(component.share * self._covered(component, nodes, summed) for component in components)
         assert isinstance(total, Tensor)
         return total.flatten(2)
 
@@ -96,26 +108,101 @@ class InputFunctions:
         for start in range(0, len(nodes), step):
             yield slice(start, min(start + step, len(nodes)))
 
-    def _applied(
-        self, component: Component, nodes: Float[Tensor, "node dim"]
-    ) -> Float[Tensor, "node sample channel *wave"]:
-        applied = self.table[None]
+    def along_lines(
+        self, component: Component, lines: Float[Tensor, "line others"]
+    ) -> Iterator[Float[Tensor, "sample entry wave"]]:
+        """Yield the functions with the covariance applied along all axes but the last, for each line of nodes."""
+        factors = [axis_matrices(self.space, component, axis, lines[:, axis]) for axis in range(self.space.dim - 1)]
+        for line in range(len(lines)):
+            tables = self.table[None]
+            for axis, matrices in enumerate(factors):
+                tables = _mixed(tables, matrices[line : line + 1], axis)
+            yield tables[0].flatten(1, -2)
+
+    def _covered(
+        self,
+        component: Component,
+        nodes: Float[Tensor, "node dim"],
+        tables: Float[Tensor, "some_node row channel *wave"],
+    ) -> Float[Tensor, "node row channel *wave"]:
         for axis in range(self.space.dim):
-            matrices = axis_matrices(self.space, component, axis, nodes[:, axis])
-            moved = applied.movedim(3 + axis, -1)
-            # One matrix for each node; samples, channels and the other axes only come along.
-            mixed = moved.flatten(1, -2) @ matrices
-            applied = mixed.unflatten(1, moved.shape[1:-1]).movedim(-1, 3 + axis)
-        return applied
+            tables = _mixed(tables, axis_matrices(self.space, component, axis, nodes[:, axis]), axis)
+        return tables
+
+
+def _mixed(
+    tables: Float[Tensor, "some_node row channel *wave"], matrices: Float[Tensor, "node size size"], axis: int
+) -> Float[Tensor, "node row channel *wave"]:
+    """Multiply tables by a matrix along one axis; rows, channels and the other axes only come along."""
+    moved = tables.movedim(3 + axis, -1)
+    mixed = moved.flatten(1, -2) @ matrices
+    return mixed.unflatten(1, moved.shape[1:-1]).movedim(-1, 3 + axis)
 
 
 def kernel_at(
     functions: InputFunctions, components: Sequence[Component], nodes: Float[Tensor, "node dim"]
 ) -> Float[Tensor, "node sample sample"]:
     """Return the prior covariance of the solutions at each node, between all pairs of input functions."""
+    return (kernel_by_line if _lines_pay(functions, nodes) else kernel_by_node)(functions, components, nodes)
+
+
+def _lines_pay(functions: InputFunctions, nodes: Float[Tensor, "node dim"]) -> bool:
+    """Compare the numbers of multiplications, in units of the entries of a table."""
+    if functions.space.dim == 1:
+        return False
+    num_lines = len(torch.unique(nodes[:, :-1], dim=0))
+    num_samples, size = len(functions.table), functions.table.shape[-1]
+    node_by_node = 2 * len(nodes) * num_samples * (size + num_samples)
+    line_by_line = num_samples**2 * (num_lines * size + len(nodes) * size**2 / functions.table[0].numel())
+    return line_by_line < node_by_node
+
+
+def kernel_by_node(
+    functions: InputFunctions, components: Sequence[Component], nodes: Float[Tensor, "node dim"]
+) -> Float[Tensor, "node sample sample"]:
+    """Return the same as :func:`kernel_at`, one node after the other."""
     rows = functions.rows
     parts = [functions.smoothed(components, nodes[portion]) @ rows.T for portion in functions.portions(nodes)]
     return torch.cat(parts)
+
+
+def kernel_by_line(
+    functions: InputFunctions, components: Sequence[Component], nodes: Float[Tensor, "node dim"]
+) -> Float[Tensor, "node sample sample"]:
+    """Return the same as :func:`kernel_at`, in less time where many nodes differ in the last coordinate only.
+
+    With the covariance applied along the other axes, each pair of functions is one small matrix for all nodes of a
+    line; the covariance along the last axis is another for each node, and their inner product is the entry of the
+    kernel.
+    """
+    lines, line_of_node = torch.unique(nodes[:, :-1], dim=0, return_inverse=True)
+    num_samples, columns = len(functions.table), functions.table.flatten(1, -2)
+    first, second = torch.triu_indices(num_samples, num_samples, device=nodes.device)
+    packed = nodes.new_zeros(len(nodes), len(first))
+    for component in components:
+        last = axis_matrices(functions.space, component, -1, nodes[:, -1]).flatten(1)
+        for line, tables in enumerate(functions.along_lines(component, lines)):
+            members = torch.nonzero(line_of_node == line)[:, 0]
+            packed[members] += component.share * _inner_products(columns, tables, last[members])
+    kernel = nodes.new_empty(len(nodes), num_samples, num_samples)
+    kernel[:, first, second] = packed
+    kernel[:, second, first] = packed
+    return kernel
+
+
+def _inner_products(
+    functions: Float[Tensor, "sample entry wave"],
+    covered: Float[Tensor, "sample entry wave"],
+    last: Float[Tensor, "node pair"],
+) -> Float[Tensor, "node pairs_of_samples"]:
+    """Return the inner product of functions with covered ones under matrices of the last axis, upper triangle only."""
+    num_samples, _, size = covered.shape
+    columns = functions.mT.flatten(0, 1)
+    found = []
+    for rows in torch.arange(num_samples).split(max(1, _PORTION // (num_samples * size**2))):
+        pairs = [(columns[size * row :] @ covered[row]).view(-1, size**2) for row in rows.tolist()]
+        found.append(last @ torch.cat(pairs).T)
+    return torch.cat(found, dim=1)
 
 
 def axis_matrices(

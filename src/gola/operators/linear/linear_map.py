@@ -1,8 +1,9 @@
 """Linear maps between function spaces, fitted to few samples under a prior, with exact leave-one-out predictions."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import torch
@@ -10,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gola.operators.closed_form.ridge import fit_ridge
-from gola.operators.linear.green import Component, InputFunctions
+from gola.operators.linear.green import Component, InputFunctions, kernel_at
 from gola.representation.function_space import FunctionSpace
 from gola.representation.smoothness import growth
 from gola.representation.symmetry import Symmetries, composed
@@ -21,19 +22,48 @@ _MORE_NODES = 4
 _CLUSTERING = 0.3
 
 
+@final
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LinearMap:
-    """An affine map from the coefficients of inputs to those of solutions.
+class Affine:
+    """The numbers of an affine map.
 
     Attributes:
         weights: The matrix of the map.
         offset: What it gives for an input of zero.
-        held_out: For each training sample, what the map fitted to all the others and their copies gives.
     """
 
     weights: Float[Tensor, "mode channel feature"]
     offset: Float[Tensor, "mode channel"]
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearMap:
+    """An affine map from the coefficients of inputs to those of solutions.
+
+    Most maps are only judged by their held-out predictions and then dropped, so the rest is computed when asked for.
+
+    Attributes:
+        held_out: For each training sample, what the map fitted to all the others and their copies gives.
+        solved: Returns the numbers of the map.
+    """
+
     held_out: Float[Tensor, "sample mode channel"]
+    solved: Callable[[], Affine]
+
+    @cached_property
+    def _affine(self) -> Affine:
+        return self.solved()
+
+    @property
+    def weights(self) -> Float[Tensor, "mode channel feature"]:
+        """The matrix of the map."""
+        return self._affine.weights
+
+    @property
+    def offset(self) -> Float[Tensor, "mode channel"]:
+        """What it gives for an input of zero."""
+        return self._affine.offset
 
     def __call__(
         self, coefficients: Float[Tensor, "sample input_channel input_mode"]
@@ -75,59 +105,42 @@ class GreenPrior:
         fitted = torch.nonzero(images.min(dim=0).values == images[0]).flatten()
         nodes = lattice(outputs)
         places = outputs.lower + outputs.sides * nodes
-        values = torch.einsum("nm,smc->nsc", outputs.functions(places[fitted]), targets)
+        values = outputs.values(places[fitted], targets.transpose(0, 1).flatten(1)).unflatten(1, targets.shape[::2])
         groups = symmetries.groups(len(solutions))
-        parts = []
-        for portion in functions.portions(fitted):
-            smoothed = functions.smoothed(self.components, nodes[fitted[portion]])
-            fit = fit_ridge(smoothed @ functions.rows.T, values[portion], self.penalty, groups=groups)
-            weights = functions.features(fit.dual.mT @ smoothed)
-            parts.append(_AtNodes(weights=weights, free=fit.free[:, 0], held_out=fit.held_out))
-        everywhere = _AtNodes.joined(parts).spread(inputs, symmetries, images[:, fitted])
-        through = outputs.coefficients([places], [torch.eye(len(nodes)).to(places)])[0]
-        weights = torch.einsum("mn,ncf->mcf", through, everywhere.weights)
-        return LinearMap(
-            weights=weights,
-            offset=through @ everywhere.free - weights @ centre.flatten(),
-            held_out=torch.einsum("mn,nsc->smc", through, everywhere.held_out),
-        )
+        fit = fit_ridge(kernel_at(functions, self.components, nodes[fitted]), values, self.penalty, groups=groups)
+        elements, images = symmetries.elements, images[:, fitted]
+
+        def solved() -> Affine:
+            rows = functions.features(functions.covered(self.components, nodes[fitted], fit.dual))
+            by_mode = rows.unflatten(2, (-1, inputs.num_modes))
+            signs = [one.input_sign * one.output_sign for one in elements]
+            copied = [composed(one.inverse, inputs, by_mode).flatten(2) for one in elements]
+            weights = _spread([sign * copy for sign, copy in zip(signs, copied, strict=True)], images)
+            free = _spread([one.output_sign * fit.free[:, 0] for one in elements], images)
+            found = _through_nodes(outputs, places, torch.cat([weights, free[..., None]], dim=2))
+            return Affine(weights=found[..., :-1], offset=found[..., -1] - found[..., :-1] @ centre.flatten())
+
+        # The solution at g(x) is that of the copy by g at x.
+        parts = zip(elements, fit.held_out.split(len(solutions), dim=1), strict=True)
+        held_out = _spread([one.output_sign * copy for one, copy in parts], images)
+        return LinearMap(held_out=_through_nodes(outputs, places, held_out).transpose(0, 1), solved=solved)
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _AtNodes:
-    """Regressions at nodes of the lattice, in terms of inputs less their centre."""
+def _spread(
+    parts: Sequence[Float[Tensor, "node *rest"]], images: Int[Tensor, "symmetry node"]
+) -> Float[Tensor, "all_nodes *rest"]:
+    """Put what symmetries make of some nodes at the images of these nodes."""
+    found = parts[0].new_empty(int(images.max()) + 1, *parts[0].shape[1:])
+    for part, places in zip(parts, images, strict=True):
+        found[places] = part
+    return found
 
-    weights: Float[Tensor, "node channel feature"]
-    free: Float[Tensor, "node channel"]
-    held_out: Float[Tensor, "node sample channel"]
 
-    @staticmethod
-    def joined(parts: Sequence["_AtNodes"]) -> "_AtNodes":
-        return _AtNodes(
-            weights=torch.cat([part.weights for part in parts]),
-            free=torch.cat([part.free for part in parts]),
-            held_out=torch.cat([part.held_out for part in parts]),
-        )
-
-    def spread(self, inputs: FunctionSpace, symmetries: Symmetries, images: Int[Tensor, "symmetry node"]) -> "_AtNodes":
-        """Return the regressions at all images of the nodes, with the left-out predictions of the samples themselves.
-
-        The solution at g(x) is that of the copy by g at x.
-        """
-        num_nodes = int(images.max()) + 1
-        num_samples = self.held_out.shape[1] // len(symmetries)
-        weights = self.weights.new_empty(num_nodes, *self.weights.shape[1:])
-        free = self.free.new_empty(num_nodes, *self.free.shape[1:])
-        held_out = self.held_out.new_empty(num_nodes, num_samples, self.held_out.shape[2])
-        by_mode = self.weights.unflatten(2, (-1, inputs.num_modes))
-        copies = self.held_out.split(num_samples, dim=1)
-        for one, places, copy in zip(symmetries.elements, images, copies, strict=True):
-            sign = one.input_sign * one.output_sign
-            weights[places] = sign * composed(one.inverse, inputs, by_mode).flatten(2)
-            free[places] = one.output_sign * self.free
-            held_out[places] = one.output_sign * copy
-        return _AtNodes(weights=weights, free=free, held_out=held_out)
+def _through_nodes(
+    space: FunctionSpace, places: Float[Tensor, "node dim"], values: Float[Tensor, "node *rest"]
+) -> Float[Tensor, "mode *rest"]:
+    """Return the coefficients of functions with these values at the nodes."""
+    return space.coefficients([places], [values.flatten(1)])[0].unflatten(1, values.shape[1:])
 
 
 @final
@@ -163,12 +176,13 @@ class SpectralPrior:
         weighted = self.weighted(inputs, copies - centre)
         groups = symmetries.groups(len(solutions))
         fit = fit_ridge(weighted @ features.T, targets.flatten(1), self.penalty, groups=groups)
-        weights = (fit.dual.T @ weighted).unflatten(0, solutions.shape[1:])
-        return LinearMap(
-            weights=weights,
-            offset=fit.free[0].unflatten(0, solutions.shape[1:]) - weights @ centre.flatten(),
-            held_out=fit.held_out[: len(solutions)].unflatten(1, solutions.shape[1:]),
-        )
+        shape = solutions.shape[1:]
+
+        def solved() -> Affine:
+            weights = (fit.dual.T @ weighted).unflatten(0, shape)
+            return Affine(weights=weights, offset=fit.free[0].unflatten(0, shape) - weights @ centre.flatten())
+
+        return LinearMap(held_out=fit.held_out[: len(solutions)].unflatten(1, shape), solved=solved)
 
     def weighted(
         self, inputs: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"]

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.operators.closed_form.input_features import InputFeatures
-from gola.operators.linear.linear_map import LinearMap
+from gola.operators.linear.linear_map import Affine, LinearMap
 from gola.representation.cosines import amplitudes
 from gola.representation.function_space import FunctionSpace
 
@@ -80,18 +80,20 @@ class Reciprocity:
         rows = torch.arange(len(self.features))
         squares = (plain.held_out.flatten(1) - self.solutions).square()
         variance = noise * self._disagreement()
-        everyone = self._conditioning(rows, squares.mean(dim=0), variance)
-        weights = plain.weights.flatten(0, 1)
-        offset = plain.offset.flatten()
+
+        def solved() -> Affine:
+            everyone = self._conditioning(rows, squares.mean(dim=0), variance)
+            weights, offset = plain.weights.flatten(0, 1), plain.offset.flatten()
+            return Affine(
+                weights=(weights + everyone.gain @ (everyone.known - everyone.tested @ weights)).view_as(plain.weights),
+                offset=everyone.corrected(offset, torch.zeros_like(self.features[0])).view_as(plain.offset),
+            )
+
         held_out = []
         for row in rows.tolist():
             others = self._conditioning(rows[rows != row], squares[rows != row].mean(dim=0), variance)
             held_out.append(others.corrected(plain.held_out[row].flatten(), self.features[row]))
-        return LinearMap(
-            weights=(weights + everyone.gain @ (everyone.known - everyone.tested @ weights)).view_as(plain.weights),
-            offset=everyone.corrected(offset, torch.zeros_like(self.features[0])).view_as(plain.offset),
-            held_out=torch.stack(held_out).view_as(plain.held_out),
-        )
+        return LinearMap(held_out=torch.stack(held_out).view_as(plain.held_out), solved=solved)
 
     def _crossed(self) -> Float[Tensor, "sample sample"]:
         """Return ⟨f_i, u_j⟩, inputs and solutions less their mean."""

@@ -1,0 +1,46 @@
+"""EZyRB and SMT, as their documentation shows them, on standardised parameters."""
+
+import warnings
+
+import numpy as np
+
+from benchmarks.engineering.references import NUM_OWN, Table, covariance, determined
+from gola.extras import require
+
+
+def ezyrb_rbf(seen: Table, snapshots: Table, asked: Table) -> Table:
+    """POD of full rank and thin-plate splines by EZyRB."""
+    ezyrb = require("ezyrb", extra="benchmarks", what="The comparison with EZyRB")
+    return _ezyrb(ezyrb.RBF(kernel=determined("thin_plate_spline", seen)), seen, snapshots, asked)
+
+
+def ezyrb_gpr(seen: Table, snapshots: Table, asked: Table) -> Table:
+    """POD of full rank and a Gaussian process for all coefficients by EZyRB; its own kernel would not be adapted."""
+    ezyrb = require("ezyrb", extra="benchmarks", what="The comparison with EZyRB")
+    regression = ezyrb.GPR(kern=covariance(seen.shape[1]), optimization_restart=1)
+    return _ezyrb(regression, seen, snapshots, asked)
+
+
+def _ezyrb(regression: object, seen: Table, snapshots: Table, asked: Table) -> Table:
+    ezyrb = require("ezyrb", extra="benchmarks", what="The comparison with EZyRB")
+    model = ezyrb.ReducedOrderModel(ezyrb.Database(seen, snapshots), ezyrb.POD(rank=-1), regression)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # length-scales at the ends of their ranges
+        found = model.fit().predict(asked)
+    return np.asarray(getattr(found, "snapshots_matrix", found))
+
+
+def smt_kriging(seen: Table, values: Table, asked: Table) -> Table:
+    """Kriging of POD coefficients by SMT: each of the first with length-scales of its own, the others together."""
+    models = require("smt.surrogate_models", extra="benchmarks", what="The comparison with SMT")
+    groups = [values[:, [column]] for column in range(min(NUM_OWN, values.shape[1]))] + [values[:, NUM_OWN:]]
+    columns = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for group in groups:
+            if group.shape[1]:
+                model = models.KRG(theta0=[1e-2] * seen.shape[1], corr="matern52", n_start=2, print_global=False)
+                model.set_training_values(seen, group)
+                model.train()
+                columns.append(model.predict_values(asked).reshape(len(asked), -1))
+    return np.concatenate(columns, axis=1)
