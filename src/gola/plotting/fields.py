@@ -1,5 +1,6 @@
 """Draw functions on meshes and scattered points, with holes kept open."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -92,17 +93,37 @@ def draw_field(
         label: What the numbers along the scale are.
     """
     limits = limits or (float(values.min()), float(values.max()))
+    paint_field(axes, sample, values, limits=limits, colours=colours)
     if sample.dim == 1:
-        _draw_curve(axes, sample, values, limits, label)
-        return
+        axes.set_ylabel(label)
+    else:
+        add_scale([axes], limits, colours, label)
+
+
+def paint_field(
+    axes: Axes,
+    sample: Sample,
+    values: Float[np.ndarray, " point"],
+    *,
+    limits: tuple[float, float],
+    colours: str = FIELD_COLOURS,
+) -> None:
+    """Draw values like :func:`draw_field`, without a colour bar."""
     scale = Normalize(*limits)
-    if sample.dim == 3:
+    if sample.dim == 1:
+        _draw_curve(axes, sample, values, limits)
+    elif sample.dim == 3:
         _draw_cuts(axes, sample, values, scale, colours)
     else:
         _draw_plane(axes, sample, values, scale, colours)
-    figure = axes.get_figure(root=True)
+
+
+def add_scale(panels: Sequence[Axes], limits: tuple[float, float], colours: str, label: str) -> None:
+    """Add a colour bar beside panels that share it."""
+    figure = panels[0].get_figure(root=True)
     assert figure is not None
-    figure.colorbar(ScalarMappable(norm=scale, cmap=colours), ax=axes, shrink=0.8, label=label, format=_numbers())
+    shades = ScalarMappable(norm=Normalize(*limits), cmap=colours)
+    figure.colorbar(shades, ax=list(panels), shrink=0.8, label=label, format=_numbers())
 
 
 def _numbers() -> ScalarFormatter:
@@ -112,14 +133,11 @@ def _numbers() -> ScalarFormatter:
     return numbers
 
 
-def _draw_curve(
-    axes: Axes, sample: Sample, values: Float[np.ndarray, " point"], limits: tuple[float, float], label: str
-) -> None:
+def _draw_curve(axes: Axes, sample: Sample, values: Float[np.ndarray, " point"], limits: tuple[float, float]) -> None:
     order = np.argsort(sample.points[:, 0])
     axes.plot(sample.points[order, 0], values[order], color="0.2", marker=".", markersize=3)
     room = 0.05 * (limits[1] - limits[0]) or 1.0
     axes.set_ylim(limits[0] - room, limits[1] + room)
-    axes.set_ylabel(label)
 
 
 def _draw_plane(

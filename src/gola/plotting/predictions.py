@@ -10,7 +10,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gola.data.sample import Channel, Sample
+from gola.data.sample import Channel, Sample, as_rows
 from gola.metrics import relative_l2
 from gola.plotting.fields import draw_field
 from gola.plotting.parameters import ParameterSpace, draw_parameters, flat
@@ -27,20 +27,21 @@ class Prediction:
     Attributes:
         label: The heading above it: ``"median test sample"``, or the name of an operator.
         sample: The input function and the truth.
-        values: The prediction at the points of the sample, a column for each target channel.
+        values: The prediction at the points of the sample, a column for each target channel; of a trajectory, one such
+            table for each time.
     """
 
     label: str
     sample: Sample
-    values: Float[np.ndarray, "point channel"]
+    values: Float[np.ndarray, "*time point channel"]
 
-    def absolute_errors(self, column: int) -> Float[np.ndarray, " point"]:
+    def absolute_errors(self, column: int) -> Float[np.ndarray, "*time point"]:
         """Return the absolute error of a channel at every point."""
-        return np.abs(self.values[:, column] - self.sample.targets[:, column])
+        return np.abs(self.values[..., column] - self.sample.targets[..., column])
 
     def relative_error(self, column: int) -> float:
         """Return the relative L2 error of a channel."""
-        values, targets = self.values[:, [column]], self.sample.targets[:, [column]]
+        values, targets = (as_rows(values)[:, [column]] for values in (self.values, self.sample.targets))
         return float(relative_l2(torch.from_numpy(values), torch.from_numpy(targets)))
 
 

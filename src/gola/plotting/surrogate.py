@@ -51,7 +51,10 @@ def draw_surrogate(surrogate: Surrogate, *, title: str) -> Figure:
 def surrogate_facts(surrogate: Surrogate) -> dict[str, str]:
     """Return what is known of a surrogate as a whole, by name."""
     provenance = surrogate.provenance
-    facts = {"operator": f"{surrogate.operator.name} in {surrogate.dim}D"}
+    axis = surrogate.time_axis
+    facts = {"operator": f"{surrogate.operator.name} in {surrogate.dim}D{' and time' * surrogate.has_time}"}
+    if axis is not None:
+        facts["times"] = f"{axis.times[0]:.4g} to {axis.times[-1]:.4g}" + f", {len(axis.times)} of them" * axis.shared
     facts |= {_SCORES.get(name, name): f"{score:.4g}" for name, score in surrogate.scores.items()}
     facts |= _chosen(provenance.get("choice", {}))
     facts |= _training(provenance.get("data", {}))
@@ -150,7 +153,7 @@ def _draw_points(axes: Axes, surrogate: Surrogate) -> None:
     else:
         what = "box around the training points"
     frame(axes, what, dim=surrogate.dim)
-    limits = zip("xyz", box.lower, box.upper, strict=False)
+    limits = zip("xyz"[: surrogate.dim], box.lower, box.upper, strict=False)
     axes.set(**{f"{axis}lim": (low, high) for axis, low, high in limits})
     if not isinstance(axes, Axes3D) and surrogate.dim == 1:
         axes.set_yticks([])
