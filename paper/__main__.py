@@ -13,7 +13,8 @@ from gola.runs import RunFailure
 from paper.ablation.other_trainings import run_other
 from paper.plan import Planned, missing
 from paper.printing import print_plan, print_tables
-from paper.reproduction import ALL, CHOICES, COMPLEXITY, REPORT, Reproduction
+from paper.protocol import BEFORE
+from paper.reproduction import ABLATION, ALL, CHOICES, COMPLEXITY, REPORT, Reproduction
 
 _QUICK = "quick"
 _OUT, _WORK, _PAGES = Path("results/paper"), Path("runs/paper"), Path("docs")
@@ -48,7 +49,12 @@ def paper(
     once. The target report only writes the report.
     """
     own = out or (_QUICK_OUT if budget == _QUICK else None)
-    work = Reproduction.of(budget, out=own or _OUT, work=own or _WORK, data=data)
+    tables = Reproduction.of(budget, out=own or _OUT, work=own or _WORK, data=data)
+    # The ablation stays with the data and the protocol that it was made with.
+    ablation = Reproduction.of(
+        budget, out=(own or _OUT) / ABLATION, work=(own or _WORK) / ABLATION, data=data / ABLATION, protocol=BEFORE
+    )
+    work = ablation if target == ABLATION else tables
     cells = work.cells(target, problems=_names(problems), operators=_names(operators))
     if dry_run:
         print_plan(work.planned(cells, seeds, fresh=fresh))
@@ -59,7 +65,7 @@ def paper(
         _do(work, work.planned(cells, seeds, fresh=fresh), workers, scheduler)
     if target in (COMPLEXITY, ALL):
         _measure(work)
-    written = work.write(own or _PAGES)
+    written = tables.write(own or _PAGES, ablation)
     print_tables(work.tables(target))
     output.print(f"Written: {', '.join(map(str, written))}.", markup=False, soft_wrap=True)
 

@@ -10,7 +10,7 @@ from gola.protocol import TrainingConfig
 from gola.runs import RunConfig
 from paper.budgets import Budget
 from paper.contenders import Contender
-from paper.protocol import Protocol
+from paper.protocol import Protocol, split_resolution
 
 Settings = tuple[tuple[str, Any], ...]
 """Names and values, which can be hashed."""
@@ -28,6 +28,8 @@ class Cell:
         settings: Changes to the preset.
         training: How to train, where not as the budget says.
         variant: What is done in a way that no setting describes, see :mod:`paper.ablation.other_trainings`.
+        known_points: Whether a sample is known at its ``num_points`` points only, also where the protocol draws points
+            again in every epoch.
     """
 
     problem: str
@@ -37,19 +39,33 @@ class Cell:
     settings: Settings = ()
     training: TrainingConfig | None = None
     variant: str = ""
+    known_points: bool = False
 
 
 def _table1(protocol: Protocol, _: Budget) -> list[Cell]:
-    return [
+    cells = [
         cell_at(problem, contender, protocol.few, num_points, protocol)
-        for problem in protocol.problems
+        for problem in protocol.compared
         for contender in protocol.of_target("table1")
         for num_points in places_of(contender, protocol)
     ]
+    return _with_known_points(cells, protocol)
 
 
 def _table2(protocol: Protocol, _: Budget) -> list[Cell]:
-    return _grid(protocol, "table2", (protocol.many,), (protocol.num_points,))
+    cells = _grid(protocol, "table2", (protocol.many,), (protocol.num_points,), protocol.compared)
+    return _with_known_points(cells, protocol)
+
+
+def _with_known_points(cells: Iterable[Cell], protocol: Protocol) -> list[Cell]:
+    """Add the stricter protocol's cells: the same operators, with samples known at their points only."""
+    cells = list(cells)
+    return [*cells, *(known_points(cell) for cell in cells if cell.operator in protocol.strict)]
+
+
+def known_points(cell: Cell) -> Cell:
+    """Return the same cell in the stricter protocol."""
+    return replace(cell, known_points=True)
 
 
 def _table3(protocol: Protocol, _: Budget) -> list[Cell]:
@@ -66,11 +82,17 @@ def _table5(protocol: Protocol, _: Budget) -> list[Cell]:
 
 def _curves(protocol: Protocol, _: Budget) -> list[Cell]:
     return [
-        cell_at(problem, contender, num_train, places_of(contender, protocol)[0], protocol)
+        curve_cell(problem, contender, num_train, protocol)
         for problem in protocol.problems
         for contender in protocol.of_target("curves")
         for num_train in protocol.sizes
     ]
+
+
+def curve_cell(problem: str, contender: Contender, num_train: int, protocol: Protocol) -> Cell:
+    """Return the cell of an operator on a curve."""
+    place = places_of(contender, protocol)[0]
+    return cell_at(protocol.on_curves(problem, contender), contender, num_train, place, protocol)
 
 
 def _heatmaps(protocol: Protocol, budget: Budget) -> list[Cell]:
@@ -107,6 +129,21 @@ TARGETS: dict[str, Callable[[Protocol, Budget], list[Cell]]] = {
 """Cells of each table and figure."""
 
 
+ORDER = (("table1", "table2"), ("table3", "table4", "table5"), ("curves",), ("heatmaps", "densities"), ("capacity",))
+"""Targets in the order in which they are done, those together that are done together."""
+
+
+def in_order(cells: Iterable[Cell], protocol: Protocol, budget: Budget) -> list[list[Cell]]:
+    """Return cells in the order in which they are done, in groups; those of no target come last."""
+    left = dict.fromkeys(cells)
+    groups = []
+    for targets in ORDER:
+        group = [cell for cell in cells_of(targets, protocol, budget) if cell in left]
+        left = {cell: None for cell in left if cell not in set(group)}
+        groups.append(group)
+    return [*groups, list(left)]
+
+
 def cells_of(targets: Iterable[str], protocol: Protocol, budget: Budget) -> list[Cell]:
     """Return the cells of some tables and figures, each once."""
     return list(dict.fromkeys(cell for target in targets for cell in TARGETS[target](protocol, budget)))
@@ -121,7 +158,8 @@ def cell_at(problem: str, contender: Contender, num_train: int, num_points: int 
     """Return the cell of an operator at some points, or on the full grid with the neighbours that it has there."""
     settings: Settings = ()
     if num_points is None and contender.grid_radius is not None:
-        settings = (("radius", contender.grid_radius / (protocol.parameters["resolution"] - 1)),)
+        resolution = protocol.law_of(problem).parameters["resolution"]
+        settings = (("radius", contender.grid_radius / (resolution - 1)),)
     return Cell(
         problem=problem,
         operator=contender.operator,
@@ -148,23 +186,31 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
         seed: Which repetition.
     """
     dense = cell.num_points is not None and cell.num_points > protocol.num_points
+    problem, _ = split_resolution(cell.problem)
+    training = cell.training or budget.training_of(cell.operator, problem, dense=dense)
+    redrawn = protocol.redraws(cell.operator) and not cell.known_points and cell.num_points is not None
     return RunConfig(
         data=str(data / f"{cell.problem}.h5"),
         operator=cell.operator,
         settings={**budget.settings.get(cell.operator, {}), **dict(cell.settings)},
-        training=cell.training or budget.training_of(cell.operator, cell.problem, dense=dense),
+        training=replace(training, points_per_epoch=cell.num_points) if redrawn else training,
         num_train=cell.num_train,
         num_test=protocol.num_test,
         num_points=cell.num_points,
+        whole_training=redrawn,
         test_points=_test_points(cell, protocol),
         seed=seed,
     )
 
 
 def seeds_of(cell: Cell, protocol: Protocol, budget: Budget) -> range:
-    """Return the seeds that a budget asks for."""
+    """Return the seeds that a budget asks for: several for the main lines of Tables 1 and 2."""
     contender = next((contender for contender in protocol.contenders if contender.operator == cell.operator), None)
-    return range(budget.num_seeds) if contender is None else budget.seeds_of(contender)
+    if contender is None:
+        return range(budget.num_seeds)
+    in_table = cell.num_train in (protocol.few, protocol.many) and cell.num_points in (None, protocol.num_points)
+    in_table = in_table and not cell.settings and not cell.known_points
+    return budget.seeds_of(contender, in_table=in_table)
 
 
 def _test_points(cell: Cell, protocol: Protocol) -> tuple[int, ...]:
@@ -176,10 +222,16 @@ def _test_points(cell: Cell, protocol: Protocol) -> tuple[int, ...]:
     return protocol.test_points if usual and listed else ()
 
 
-def _grid(protocol: Protocol, target: str, sizes: Iterable[int], densities: Iterable[int]) -> list[Cell]:
+def _grid(
+    protocol: Protocol,
+    target: str,
+    sizes: Iterable[int],
+    densities: Iterable[int],
+    problems: Iterable[str] | None = None,
+) -> list[Cell]:
     return [
         Cell(problem=problem, operator=contender.operator, num_train=num_train, num_points=num_points)
-        for problem in protocol.problems
+        for problem in problems or protocol.problems
         for contender in protocol.of_target(target)
         for num_train in sizes
         for num_points in densities

@@ -40,7 +40,9 @@ CONTENDERS = (
     Contender(operator="deeponet", title="DeepONet", targets=("table1", "curves"), published="deeponet", on_grid=True),
     Contender(operator="fno", title="FNO", targets=("table1", "curves"), published="fno", on_grid=True),
     Contender(operator="gkn", title="GKN", targets=("table1", "table2", "curves", "heatmaps"), published="gkn"),
-    Contender(operator="gola/paper", title="GOLA, preset paper", published="gola"),
+    Contender(
+        operator="gola/paper", title="GOLA, preset paper", targets=("table1", "table2", "table4"), published="gola"
+    ),
     Contender(
         operator="gola",
         title="GOLA, preset default",
@@ -48,7 +50,9 @@ CONTENDERS = (
         published="gola",
         always_repeated=True,
     ),
-    Contender(operator=OURS, title="auto (ours)", always_repeated=True),
+    Contender(
+        operator=OURS, title="auto (ours)", targets=("table1", "table2", "table3", "table4"), always_repeated=True
+    ),
     Contender(operator="linear", title="linear (closed form)", always_repeated=True),
     Contender(operator="kernel", title="kernel (closed form)", always_repeated=True),
     Contender(operator="nearest", title="nearest (closed form)", always_repeated=True),

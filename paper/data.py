@@ -106,8 +106,9 @@ def prepare(
     """
     path = folder / f"{problem}.h5"
     folder.mkdir(parents=True, exist_ok=True)
+    law = protocol.law_of(problem)
     generate(
-        make_problem(problem, **protocol.parameters_of(problem)),
+        make_problem(law.problem, **law.parameters),
         path,
         num_samples=protocol.num_samples,
         seed=protocol.data_seed,

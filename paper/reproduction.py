@@ -10,7 +10,7 @@ from gola.runs import ResultFolder
 from paper.ablation.page import write_ablation
 from paper.ablation.variants import ablation_cells
 from paper.budgets import BUDGETS, Budget
-from paper.cells import TARGETS, Cell, cells_of
+from paper.cells import TARGETS, Cell, cells_of, in_order
 from paper.complexity import Complexity, measure
 from paper.data import DataRecord, prepare
 from paper.plan import Planned
@@ -48,11 +48,11 @@ class Reproduction:
     protocol: Protocol = field(default_factory=Protocol)
 
     @classmethod
-    def of(cls, budget: str, *, out: Path, work: Path, data: Path) -> "Reproduction":
+    def of(cls, budget: str, *, out: Path, work: Path, data: Path, protocol: Protocol | None = None) -> "Reproduction":
         """Return the one with the budget of that name."""
         if budget not in BUDGETS:
             raise ValueError(unknown("budget", budget, BUDGETS))
-        return cls(budget=BUDGETS[budget], out=out, work=work, data=data)
+        return cls(budget=BUDGETS[budget], out=out, work=work, data=data, protocol=protocol or Protocol())
 
     @property
     def runs_folder(self) -> Path:
@@ -101,15 +101,21 @@ class Reproduction:
         ]
 
     def planned(self, cells: Sequence[Cell], num_seeds: int | None = None, *, fresh: bool = False) -> list[Planned]:
-        """Return the runs that fill the cells: the first seed of all before the second, and the quick ones first.
+        """Return the runs that fill the cells, in the order in which they are done.
+
+        Tables 1 and 2 come first, then the other tables, curves and the other figures; in each the first seed of all
+        before the second, and the quick runs first.
 
         Args:
             cells: What to fill.
             num_seeds: How often instead of what the budget says.
             fresh: Whether a result of another code version counts as none.
         """
-        lines = self.store().planned(cells, num_seeds, fresh=fresh)
-        return sorted(lines, key=lambda line: (line.run.seed, line.seconds or 0.0))
+        store = self.store()
+        groups = (store.planned(group, num_seeds, fresh=fresh) for group in in_order(cells, self.protocol, self.budget))
+        return [
+            line for lines in groups for line in sorted(lines, key=lambda line: (line.run.seed, line.seconds or 0.0))
+        ]
 
     def prepare(
         self,
@@ -141,15 +147,16 @@ class Reproduction:
         section = section_of(target, self.store(), self._complexity())
         return [block for block in section.blocks if isinstance(block, Table)]
 
-    def write(self, pages: Path) -> list[Path]:
+    def write(self, pages: Path, ablation: "Reproduction | None" = None) -> list[Path]:
         """Write the report as HTML, and two pages of Markdown: the results and the ablation; return where.
 
         Args:
             pages: Folder of the Markdown pages; their pictures lie beside the table of results.
+            ablation: The reproduction that has the ablation's results; this one by default.
         """
-        store = self.store()
-        written = write_pages(store, self._complexity(), work=self.work, pages=pages, pictures=self.out)
-        return [*written, write_ablation(store, pages)]
+        varied = (ablation or self).store()
+        written = write_pages(self.store(), varied, self._complexity(), work=self.work, pages=pages, pictures=self.out)
+        return [*written, write_ablation(varied, pages)]
 
     def _recent(self) -> list[Row]:
         """Return the runs of the working folder."""

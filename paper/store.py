@@ -104,7 +104,8 @@ class Store:
         """Estimate the time of a run on one core, once for all its seeds; None where nothing similar is known."""
         key = Key.of(run, variant)
         if key not in self._known_seconds:
-            self._known_seconds[key] = estimated_seconds([run], self._timed.get(variant, []))
+            similar = estimated_seconds([run], self._timed.get(variant, []))
+            self._known_seconds[key] = self.budget.seconds_of(run) if similar is None else similar
         return self._known_seconds[key]
 
     def _run(self, cell: Cell, seed: int) -> RunConfig:

@@ -101,14 +101,16 @@ def _line(row: Row) -> dict[str, object]:
 
 def _row(line: Mapping[str, str]) -> Row:
     by_points = {int(number): Errors(*map(_number, values)) for number, values in _values(line["by_points"]).items()}
+    training = TrainingConfig.from_dict(_values(line["training"]))
     run = RunConfig(
         data=line["problem"],
         operator=line["operator"],
         settings=_values(line["settings"]),
-        training=TrainingConfig.from_dict(_values(line["training"])),
+        training=training,
         num_train=_count(line["num_train"]),
         num_test=_count(line["num_test"]),
         num_points=_count(line["num_points"]),
+        whole_training=_is_drawn_from_all(training, _count(line["num_points"])),
         test_points=tuple(sorted(by_points)),
         seed=int(line["seed"]),
     )
@@ -129,6 +131,11 @@ def _row(line: Mapping[str, str]) -> Row:
         code_version=line["code_version"],
         finished=line["finished"],
     )
+
+
+def _is_drawn_from_all(training: TrainingConfig, num_points: int | None) -> bool:
+    """Whether as many points were drawn in every epoch as there are in testing: then from all points of a sample."""
+    return num_points is not None and training.points_per_epoch == num_points
 
 
 def _values(text: str) -> dict[str, Any]:

@@ -61,11 +61,20 @@ def without(*names: str) -> Settings:
 _MODES = {2: 8, 3: 4}
 _NETWORK = TrainingConfig(num_steps=2000, batch_size=2, learning_rate=4e-3, validation_share=0.0, patience=None)
 _SPECTRAL = Variant(operator="spectral", training=_NETWORK)
+# As it was when the ablation was made.
+_GOLA = Variant(
+    operator="gola",
+    settings=(("weights", "equal"),),
+    training=TrainingConfig(num_steps=1000, validation_share=0.0, patience=None),
+)
 _PLAIN_NETWORKS: Settings = (("members", ("spectral",)), ("residual_weight", 0.0), ("symmetries", False))
 # In the order of the page: from the paper's operator to what users get.
 VARIANTS: dict[str, Variant] = {
-    "gola": Variant(operator="gola"),
-    "gola, absolute coordinates": Variant(operator="gola", settings=(("edge_coordinates", "absolute"),)),
+    "gola": _GOLA,
+    "gola, absolute coordinates": replace(
+        _GOLA,
+        settings=(("edge_coordinates", "absolute"), ("weights", "equal")),
+    ),
     **{f"spectral, {name}": replace(_SPECTRAL, other=name, problems=PAPER_PROBLEMS) for name in OTHER_TRAININGS},
     "spectral": _SPECTRAL,
     "spectral, with message passing": replace(_SPECTRAL, settings=(("local", True),)),

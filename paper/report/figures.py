@@ -8,7 +8,7 @@ from gola.plotting.panels import Curve, Panel, draw_panels
 from gola.plotting.style import as_png
 from gola.report.page import Picture
 from gola.runs.comparison import spread
-from paper.cells import Cell, capacity_cell, cell_at, places_of
+from paper.cells import Cell, capacity_cell, curve_cell
 from paper.complexity import SYMBOLS, Complexity
 from paper.contenders import OURS, Contender
 from paper.protocol import TITLES
@@ -36,9 +36,9 @@ def curves(store: Store) -> Picture:
     ]
     return Picture(
         png=as_png(draw_panels(panels, num_columns=2)),
-        caption="Test error against the number of training samples. GCN, DeepONet and FNO see the full grid, the others"
-        f" {store.protocol.num_points} points. Bars are standard deviations over seeds. Hollow marks are the"
-        " paper's numbers for the operator with that mark (its Tables 1 and 2).",
+        caption="Test error against the number of training samples. GCN, DeepONet and FNO see the full grid"
+        f"{_nodes(store)}, the others {store.protocol.num_points} points. Bars are standard deviations over seeds."
+        " Hollow marks are the paper's numbers for the operator with that mark (its Tables 1 and 2).",
         description="Four panels of curves, error against training samples, both on logarithmic scales.",
         wide=True,
     )
@@ -147,11 +147,13 @@ def complexity(measured: Complexity) -> Picture:
 
 
 def _over_sizes(store: Store, problem: str, contender: Contender) -> Curve:
-    place = places_of(contender, store.protocol)[0]
-    errors = {
-        size: store.errors(cell_at(problem, contender, size, place, store.protocol)) for size in store.protocol.sizes
-    }
+    errors = {size: store.errors(curve_cell(problem, contender, size, store.protocol)) for size in store.protocol.sizes}
     return _curve(contender.title, errors, wide=contender.operator == OURS)
+
+
+def _nodes(store: Store) -> str:
+    nodes = store.protocol.curve_resolution
+    return "" if nodes is None else f" of {nodes} × {nodes} points"
 
 
 def _printed(store: Store, problem: str) -> list[Curve]:

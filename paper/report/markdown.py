@@ -12,12 +12,12 @@ def to_markdown(report: Report, files: Mapping[Picture, str], inserted: str = ""
     Args:
         report: The report.
         files: Where its pictures are, as seen from the page; other pictures are left out.
-        inserted: Markdown to stand between the lead and the first section.
+        inserted: Markdown to stand after the first section.
     """
     parts = [f"# {report.title}", report.lead]
-    if inserted:
-        parts.append(inserted.strip())
-    for section in report.sections:
+    for place, section in enumerate(report.sections):
+        if place == 1 and inserted:
+            parts.append(inserted.strip())
         shown = [block for block in section.blocks if not isinstance(block, Picture) or block in files]
         parts += [f"## {section.title}", *(_block(block, files) for block in shown)]
     return "\n\n".join(parts) + "\n"

@@ -17,12 +17,14 @@ from paper.report.markdown import paragraphs, to_markdown
 from paper.report.sections import TITLES, section_of
 from paper.report.settings import differences, seeds_and_training
 from paper.report.standing import standing
+from paper.report.summary import summary
 from paper.store import Store
 
 REPORT = "report.html"
 _ABLATION = "Ablation: what each step gains"
 # Pictures are kept under version control for this one figure only; the others are in the HTML report.
 _DRAWN_ON_THE_PAGE = "curves"
+_FIGURES_FIRST = ("curves", "heatmaps")
 _ONLY_IN_THE_REPORT = [TITLES[target] for target in ("heatmaps", "densities", "capacity")] + [_ABLATION]
 _CLAIMS = (
     "The paper claims that GOLA has the lowest error everywhere, below FNO and GKN on all four problems, and that its"
@@ -30,27 +32,32 @@ _CLAIMS = (
 )
 
 
-def report_of(store: Store, measured: Complexity | None) -> Report:
+def report_of(store: Store, varied: Store, measured: Complexity | None) -> Report:
     """Return the whole report."""
     return Report(
         title="The paper's tables and figures, reproduced",
         lead=_lead(store),
         sections=[
-            Section("What the numbers say", [Text(_CLAIMS), *findings(store), *standing(store), *calibration(store)]),
+            Section("Twenty numbers", summary(store)),
+            *(section_of(target, store, measured) for target in _FIGURES_FIRST),
             Section("How to read the tables", [Text(tables.EXPLANATION)]),
-            *(section_of(target, store, measured) for target in TITLES),
-            Section(_ABLATION, [ablation_picture(store)]),
+            *(section_of(target, store, measured) for target in TITLES if target not in _FIGURES_FIRST),
+            Section("What the numbers say", [Text(_CLAIMS), *findings(store), *standing(store), *calibration(store)]),
+            Section(_ABLATION, [ablation_picture(varied)]),
             Section("What differs from the paper, and why", [Text(text) for text in differences(store)]),
             Section("Seeds and training", [seeds_and_training(store)]),
         ],
     )
 
 
-def write_pages(store: Store, measured: Complexity | None, *, work: Path, pages: Path, pictures: Path) -> list[Path]:
+def write_pages(
+    store: Store, varied: Store, measured: Complexity | None, *, work: Path, pages: Path, pictures: Path
+) -> list[Path]:
     """Write the report as HTML and as Markdown; return where.
 
     Args:
         store: The results.
+        varied: The results of the ablation.
         measured: Time and memory of a step, where they were measured.
         work: Folder of the HTML report, which has all figures in it.
         pages: Folder of the Markdown page, ``results.md``. Comments in ``findings.md`` beside it become part of both.
@@ -60,7 +67,7 @@ def write_pages(store: Store, measured: Complexity | None, *, work: Path, pages:
         folder.mkdir(parents=True, exist_ok=True)
     comments = pages / "findings.md"
     findings_text = comments.read_text(encoding="utf-8") if comments.exists() else ""
-    report, page = report_of(store, measured), pages / "results.md"
+    report, page = report_of(store, varied, measured), pages / "results.md"
     _with_comments(report, findings_text).save(work / REPORT)
     files = _write_pictures(report, pictures, pages)
     with replacing(page) as temporary:
@@ -71,7 +78,8 @@ def write_pages(store: Store, measured: Complexity | None, *, work: Path, pages:
 def _with_comments(report: Report, comments: str) -> Report:
     made_with = Section("Versions", [Text(f"Made by `make paper` with {versions()}.")])
     ours = [Section("Our conclusions", [Text(part) for part in paragraphs(comments)])] if comments else []
-    return replace(report, sections=[*ours, *report.sections, made_with])
+    first, *others = report.sections
+    return replace(report, sections=[first, *ours, *others, made_with])
 
 
 def _short(report: Report) -> Report:

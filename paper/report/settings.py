@@ -65,6 +65,6 @@ def _row(store: Store, contender: Contender) -> list[str]:
         seeds,
         ", ".join([length, *more]),
         f"{training.batch_size}{dense}",
-        f"{training.learning_rate:g}",
+        " or ".join(f"{rate:g}" for rate in training.rates or (training.learning_rate,)),
         f"{training.weight_decay:g}",
     ]

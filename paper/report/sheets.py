@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gola.report.page import Table
 from gola.runs import error_text
 from gola.runs.comparison import spread
-from paper.cells import Cell, cell_at, places_of
+from paper.cells import Cell, cell_at, known_points, places_of
 from paper.contenders import Contender
 from paper.plan import seconds_left, time_text
 from paper.protocol import TITLES, Protocol
@@ -97,6 +97,11 @@ def problem_titles(store: Store) -> list[str]:
     return [TITLES[problem] for problem in store.protocol.problems]
 
 
+def _compared_titles(store: Store) -> list[str]:
+    """Return the problems of Tables 1 and 2, as their columns are called."""
+    return [TITLES[problem] for problem in store.protocol.compared]
+
+
 def usual(problem: str, operator: str, protocol: Protocol) -> Cell:
     """Return the cell of an operator that has learned from many samples at the usual number of points."""
     return Cell(problem=problem, operator=operator, num_train=protocol.many, num_points=protocol.num_points)
@@ -108,33 +113,36 @@ def _table1(store: Store) -> list[Sheet]:
     for contender in protocol.of_target("table1"):
         for num_points in places_of(contender, protocol):
             like_the_paper = num_points == places_of(contender, protocol)[0]
-            numbers = []
-            for problem in protocol.problems:
-                cell = cell_at(problem, contender, protocol.few, num_points, protocol)
-                numbers.append(
-                    number_of(store, cell, _of_the_paper(contender, TABLE_1, problem) if like_the_paper else None)
-                )
-            lines.append(Line(title=_title_at(contender, num_points), numbers=numbers))
+            cells = [cell_at(problem, contender, protocol.few, num_points, protocol) for problem in protocol.compared]
+            published = [
+                _of_the_paper(contender, TABLE_1, problem) if like_the_paper else None for problem in protocol.compared
+            ]
+            lines += _lines(store, contender, _title_at(contender, num_points), cells, published)
     caption = f"Table 1: {protocol.few} training samples, {protocol.num_points} points unless the full grid is named"
-    return [Sheet(caption=caption, columns=problem_titles(store), lines=lines)]
+    return [Sheet(caption=caption, columns=_compared_titles(store), lines=lines)]
 
 
 def _table2(store: Store) -> list[Sheet]:
     protocol = store.protocol
-    lines = [
-        Line(
-            title=contender.title,
-            numbers=[
-                number_of(
-                    store, usual(problem, contender.operator, protocol), _of_the_paper(contender, TABLE_2, problem)
-                )
-                for problem in protocol.problems
-            ],
-        )
-        for contender in protocol.of_target("table2")
-    ]
+    lines = []
+    for contender in protocol.of_target("table2"):
+        cells = [usual(problem, contender.operator, protocol) for problem in protocol.compared]
+        published = [_of_the_paper(contender, TABLE_2, problem) for problem in protocol.compared]
+        lines += _lines(store, contender, contender.title, cells, published)
     caption = f"Table 2: {protocol.many} training samples, {protocol.num_points} points"
-    return [Sheet(caption=caption, columns=problem_titles(store), lines=lines)]
+    return [Sheet(caption=caption, columns=_compared_titles(store), lines=lines)]
+
+
+def _lines(
+    store: Store, contender: Contender, title: str, cells: Sequence[Cell], published: Sequence[float | None]
+) -> list[Line]:
+    """Return an operator's line and, where its points are drawn again in every epoch, that with points drawn once."""
+    numbers = [number_of(store, cell, printed) for cell, printed in zip(cells, published, strict=True)]
+    lines = [Line(title=title, numbers=numbers)]
+    if contender.operator in store.protocol.strict:
+        numbers = [number_of(store, known_points(cell)) for cell in cells]
+        lines.append(Line(title=f"{title}, known points", numbers=numbers))
+    return lines
 
 
 def _table3(store: Store) -> list[Sheet]:

@@ -135,6 +135,8 @@ OPERATORS: Registry[Any] = Registry(
         "deeponet": "gola.operators.baselines.deeponet:DeepONet",
         "linear": "gola.operators.linear:Linear",
         "kernel": "gola.operators.closed_form.kernel:Kernel",
+        "periodic_kernel": "gola.operators.closed_form.periodic_kernel:PeriodicKernel",
+        "pod_gp": "gola.operators.closed_form.pod_gp:PodGp",
         "pod_rbf": "gola.operators.closed_form.pod_rbf:PodRbf",
         "nearest": "gola.operators.closed_form.nearest:Nearest",
         "mean": "gola.operators.closed_form.mean:Mean",
@@ -153,6 +155,13 @@ PROBLEMS: Registry[Any] = Registry(
         "perforated_darcy": "gola.problems.perforated_darcy:PerforatedDarcy",
         "plate_elasticity": "gola.problems.plate_elasticity:PlateElasticity",
         "heat_sink": "gola.problems.heat_sink:HeatSink",
+        "block_heat": "gola.problems.block_heat:BlockHeat",
+        "flow_past_body": "gola.problems.flow_past_body:FlowPastBody",
+        "deforming_channel": "gola.problems.deforming_channel:DeformingChannel",
+        "moving_source": "gola.problems.moving_source:MovingSource",
+        "burgers": "gola.problems.burgers:Burgers",
+        "vorticity": "gola.problems.vorticity:Vorticity",
+        "finned_cooler": "gola.problems.finned_cooler:FinnedCooler",
     },
 )
 """Classes derived from :class:`gola.problems.Problem`."""
@@ -164,6 +173,10 @@ READERS: Registry[Any] = Registry(
         ".npz": "gola.data.formats.tables:read_npz",
         ".csv": "gola.data.formats.tables:read_table",
         ".tsv": "gola.data.formats.tables:read_table",
+        ".pvd": "gola.data.formats.series:read_pvd",
+        ".series": "gola.data.formats.series:read_series",
+        ".xdmf": "gola.data.formats.series:read_xdmf",
+        ".xmf": "gola.data.formats.series:read_xdmf",
     },
 )
 """By the ending of file names: functions from a path to a list of :class:`gola.data.formats.Case`. Files with any other
@@ -177,6 +190,7 @@ WRITERS: Registry[Any] = Registry(
         ".vtk": "gola.data.formats.exporting:write_mesh",
         ".npz": "gola.data.formats.exporting:write_npz",
         ".csv": "gola.data.formats.exporting:write_table",
+        ".pvd": "gola.data.formats.exporting:write_collection",
     },
 )
 """By the ending of file names: functions of a path, a sample, its columns by name, and their units."""

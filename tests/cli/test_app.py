@@ -69,6 +69,9 @@ def complete(shell, typed, word):
 def test_problems_and_operators_are_printed_for_scripts():
     problems = {problem["name"]: problem for problem in json.loads(success("problems", "--json"))}
     assert problems["advection"]["symmetries"] == ["yx"]
+    assert problems["advection"]["settings"]["resolution"] == 128
+    assert problems["vorticity"]["periods"] == [1.0, 1.0]
+    assert problems["deforming_channel"]["parameters"][0] == "bump_height from -0.4 to 0.5"
     operators = {operator["name"]: operator for operator in json.loads(success("operators", "--json"))}
     assert operators["linear"]["min_samples"] == 3
     assert operators["gola"]["presets"] == ["default", "paper"]

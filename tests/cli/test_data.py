@@ -60,15 +60,15 @@ def test_a_mesh_makes_the_round_trip_through_import_inspect_and_export(cases):
 
     inspected = json.loads(run("inspect", out, "--json").output)
     assert inspected["num_samples"] == 3
-    assert inspected["channels"][0]["channel"] == {"name": "k", "unit": "W/m/K"}
-    assert inspected["channels"][0]["varies"] == "parameter"
+    assert inspected["channels"][1]["channel"] == {"name": "k", "unit": "W/m/K"}
+    assert inspected["channels"][1]["role"] == inspected["channels"][1]["varies"] == "parameter"
 
     assert run("export", out, "--sample", 2, "--out", cases / "back.vtu").exit_code == 0
     before, after = meshio.read(cases / "case_10.vtu"), meshio.read(cases / "back.vtu")
     np.testing.assert_array_equal(before.points, after.points)
     np.testing.assert_array_equal(before.point_data["T"], after.point_data["T"])
     np.testing.assert_array_equal(before.cells[0].data, after.cells[0].data)
-    np.testing.assert_allclose(after.point_data["k"], 10.0)
+    np.testing.assert_allclose(after.field_data["k"], 10.0)
 
 
 def test_all_samples_are_exported_to_a_folder(darcy, tmp_path):
@@ -99,6 +99,7 @@ def test_problems_lists_every_problem_with_its_equation():
     printed = run("problems").output
     assert "−∇·(a∇u) = f" in printed
     assert "plate_elasticity" in printed
+    assert "reynolds_number from 5 to 100, logarithmic" in printed
 
 
 def test_mistakes_are_explained(darcy, cases, tmp_path):

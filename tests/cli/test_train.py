@@ -162,6 +162,7 @@ def test_mistakes_are_explained_and_leave_no_folder(data, tmp_path):
     assert "All 10 samples are for training" in failure("train", data, "--num-train", 10, "--num-test", 5, *out)
     assert "ask for 1 to 256" in failure("train", data, "--num-points", 9999, *out)
     assert "learning_rate must be greater than 0" in failure("train", data, "--learning-rate", -1, *out)
+    assert "numbers with commas between them" in failure("train", data, "--rates", "fast", *out)
     assert "written as the image of xy or xyz" in failure("train", data, "--symmetries", "xx", *out)
     assert "needs the package comet-ml" in failure("train", data, "--logger", "comet", *out)
     assert "'16-mixed' needs a CUDA device" in failure("train", data, "--precision", "16-mixed", *out)
@@ -185,9 +186,9 @@ def test_every_training_setting_reaches_the_run(data, tmp_path):
     words = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value)]
     tiny = TINY[: TINY.index("--batch-size")]
     common = ("--num-train", 7, "--num-points", 60, *tiny, "--symmetries", "-xy,yx", "--logger", "none")
-    success("train", data, *common, *words, "--out", tmp_path / "a")
+    success("train", data, *common, *words, "--rates", "0.01,0.02", "--out", tmp_path / "a")
     kept = json.loads((tmp_path / "a" / "run.json").read_text())["training"]
-    assert kept == {**given, "symmetries": ["-xy", "yx"]}
+    assert kept == {**given, "symmetries": ["-xy", "yx"], "rates": [0.01, 0.02]}
 
 
 def test_settings_that_are_lists_are_given_with_commas(data, tmp_path):

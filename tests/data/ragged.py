@@ -41,7 +41,7 @@ def shared_dataset(num_samples: int = 4, num_points: int = 20) -> Dataset:
 
 
 def assert_same_sample(one: Sample, other: Sample) -> None:
-    for name in ("points", "inputs", "targets", "boundary", "cells", "weights"):
+    for name in ("points", "inputs", "targets", "boundary", "cells", "weights", "parameters"):
         ours, theirs = getattr(one, name), getattr(other, name)
         assert (ours is None) == (theirs is None), name
         if ours is not None:
@@ -50,7 +50,8 @@ def assert_same_sample(one: Sample, other: Sample) -> None:
 
 
 def assert_same(one: Dataset, other: Dataset) -> None:
-    assert (one.inputs, one.targets, one.provenance) == (other.inputs, other.targets, other.provenance)
+    for name in ("inputs", "targets", "parameters", "correspondence", "provenance"):
+        assert getattr(one, name) == getattr(other, name), name
     assert len(one) == len(other)
     for ours, theirs in zip(one, other, strict=True):
         assert_same_sample(ours, theirs)

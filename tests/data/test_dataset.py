@@ -1,11 +1,12 @@
 import multiprocessing
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gola.data.dataset import Dataset
-from gola.data.sample import Channel
+from gola.data.sample import Channel, Sample
 from tests.data.ragged import INPUTS, TARGETS, assert_same, ragged_dataset, shared_dataset
 
 
@@ -67,8 +68,8 @@ class TestFromArrays:
     @pytest.mark.parametrize(
         ("points", "inputs", "targets", "message"),
         [
-            (np.zeros((4, 2)), np.zeros((3, 4)), np.zeros((2, 4)), "inputs for 3 samples and targets for 2"),
-            (np.zeros((2, 4, 2)), np.zeros((3, 4)), np.zeros((3, 4)), "inputs for 3 samples and points for 2"),
+            (np.zeros((4, 2)), np.zeros((3, 4)), np.zeros((2, 4)), "3 samples, and targets for 2"),
+            (np.zeros((2, 4, 2)), np.zeros((3, 4)), np.zeros((3, 4)), "3 samples, and points for 2"),
             (np.zeros((4, 2)), [], [], "at least one sample"),
             ([np.zeros((4, 2)), np.zeros((5, 3))], [np.zeros(4), np.zeros(5)], None, "Sample 1 has points in 3"),
             ([np.zeros((4, 2)), np.zeros((5, 2))], [np.zeros(4), np.zeros(4)], None, "Sample 1: inputs .* 5 points"),
@@ -93,9 +94,16 @@ class TestFromArrays:
 
 
 class TestFromSamples:
-    def test_needs_an_input_channel(self):
-        with pytest.raises(ValueError, match="one input channel"):
-            Dataset.from_samples([], inputs=[])
+    def test_needs_a_sample(self):
+        with pytest.raises(ValueError, match="at least one sample; got none"):
+            Dataset.from_samples([], inputs=["f"])
+
+    def test_needs_something_that_tells_samples_apart(self):
+        sample = Sample(points=np.zeros((4, 2)), inputs=np.empty((4, 0)), targets=np.zeros((4, 1)))
+        with pytest.raises(ValueError, match="needs input channels, parameters, or points that differ"):
+            Dataset.from_samples([sample, sample], targets=["u"])
+        moved = replace(sample, points=np.ones((4, 2)))
+        assert len(Dataset.from_samples([sample, moved], targets=["u"])) == 2
 
     def test_accepts_a_generator(self):
         samples = ragged_dataset()

@@ -47,7 +47,7 @@ def test_sizes_and_ranges():
     assert found.has_boundary
     assert found.has_cells
     assert found.has_weights
-    assert not found.shares_points
+    assert found.correspondence == "none"
     assert found.provenance == dataset.provenance
 
 
@@ -70,7 +70,7 @@ def test_the_spacing_of_a_grid_is_its_step():
     values = RNG.standard_normal((3, 121))
     found = inspect(Dataset.from_arrays(grid, values, values))
     assert found.spacing == pytest.approx(0.1)
-    assert found.shares_points
+    assert found.correspondence == "same points"
 
 
 def test_the_suggested_radius_gives_about_sixteen_neighbours():
@@ -150,7 +150,8 @@ def test_values_that_are_no_numbers_are_told_and_left_out(name, value, warning):
 def test_one_number_per_sample_is_a_parameter_and_no_fault():
     found = inspected(inputs=changed(INPUTS, lambda a: a[..., 0].__setitem__(slice(None), np.arange(4.0)[:, None])))
     assert found.warnings == ()
-    assert found.remarks == ("input channel 'k' is one number per sample, a parameter.",)
+    (remark,) = found.remarks
+    assert remark.startswith("input channel 'k' is one number per sample. It is better a parameter")
     assert [summary.varies for summary in found.channels] == ["parameter", "field", "field"]
 
 

@@ -5,7 +5,7 @@ import torch
 from gola.operators.cloud import Cloud
 
 
-def scattered_cloud(num_points, *, dim=2, num_inputs=1, radius=0.3, seed=0, dtype=torch.float64):
+def scattered_cloud(num_points, *, dim=2, num_inputs=1, num_parameters=0, radius=0.3, seed=0, dtype=torch.float64):
     """Random points with unequal weights and smooth input values; the last point is far from all others."""
     generator = torch.Generator().manual_seed(seed)
     points = torch.rand(num_points, dim, generator=generator, dtype=torch.float64)
@@ -13,7 +13,9 @@ def scattered_cloud(num_points, *, dim=2, num_inputs=1, radius=0.3, seed=0, dtyp
     directions = torch.randn(dim, num_inputs, generator=generator, dtype=torch.float64)
     weights = 0.5 + torch.rand(num_points, generator=generator, dtype=torch.float64)
     values = torch.sin(3.0 * points @ directions) + 0.1
-    cloud = Cloud.of(points.to(dtype), values.to(dtype)).with_weights(weights.to(dtype)).with_neighbours(radius)
+    parameters = torch.randn(num_parameters, generator=generator, dtype=torch.float64)
+    cloud = Cloud.of(points.to(dtype), values.to(dtype), parameters.to(dtype)).with_weights(weights.to(dtype))
+    cloud = cloud.with_neighbours(radius)
     assert cloud.neighbourhood.degrees[-1] == 0
     assert cloud.neighbourhood.degrees.max() > 2
     return cloud

@@ -22,10 +22,13 @@ from gola.operators import (
     LinearConfig,
     MeanConfig,
     NearestConfig,
+    PeriodicKernelConfig,
+    PodGpConfig,
     PodRbfConfig,
     Queries,
     SpectralConfig,
 )
+from gola.operators.closed_form.samples import Mesh
 from gola.operators.cloud import Cloud
 from gola.registry import OPERATORS
 from tests.operators.clouds import learnable, scattered_cloud
@@ -42,37 +45,65 @@ CONFIGS = {
     "spectral": SpectralConfig(num_inputs=2, num_outputs=3, num_modes=3, width=8, num_blocks=2, local=True, radius=0.3),
     "linear": LinearConfig(num_inputs=2, num_outputs=3, num_modes=30, num_wide_modes=20),
     "kernel": KernelConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
+    "periodic_kernel": PeriodicKernelConfig(num_inputs=2, num_outputs=3),
+    "pod_gp": PodGpConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "pod_rbf": PodRbfConfig(num_inputs=2, num_outputs=3, num_modes=30),
     "nearest": NearestConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "mean": MeanConfig(num_inputs=2, num_outputs=3, num_modes=30),
 }
 
+# Only operators for periodic boxes read it.
+UNIT_PERIODS = Mesh(periods=torch.ones(2, dtype=torch.float64))
+
+
+# What samples may be given: input functions, numbers, or both.
+GIVEN = {
+    "fields": {"num_inputs": 2, "num_parameters": 0},
+    "fields and parameters": {"num_inputs": 1, "num_parameters": 2},
+    "parameters": {"num_inputs": 0, "num_parameters": 2},
+}
+
+
+@pytest.fixture(params=GIVEN)
+def given(request):
+    return request.param
+
 
 @pytest.fixture(params=OPERATORS)
-def operator(request):
-    return copy.deepcopy(ready_operator(request.param))
+def operator(request, given):
+    return copy.deepcopy(ready_operator(request.param, given))
 
 
 @cache
-def ready_operator(name):
+def ready_operator(name, given="fields"):
     """An operator that can predict: closed forms are fitted to a few samples, a learned one is as it starts."""
     torch.manual_seed(0)
+    config = replace(CONFIGS[name], **GIVEN[given])
     if name == "auto":
-        networks = [OPERATORS["spectral"](CONFIGS["spectral"]) for _ in range(2)]
-        members = {"linear": copy.deepcopy(ready_operator("linear"))}
-        ensembles = {"spectral": NetworkEnsemble(networks, num_inputs=2)}
-        return Auto.of(CONFIGS[name], members, ensembles, {"linear": 0.5, "spectral": 0.5})
-    operator = OPERATORS[name](CONFIGS[name])
+        network = replace(CONFIGS["spectral"], **GIVEN[given])
+        networks = [OPERATORS["spectral"](network) for _ in range(2)]
+        members = {"linear": copy.deepcopy(ready_operator("linear", given))}
+        ensembles = {"spectral": NetworkEnsemble(networks, num_channels=config.num_channels)}
+        return Auto.of(config, members, ensembles, {"linear": 0.5, "spectral": 0.5})
+    operator = OPERATORS[name](config)
     for closed_form in (module for module in operator.modules() if isinstance(module, ClosedForm)):
         cloud = Cloud.collate([cloud_of(operator, seed=seed) for seed in range(100, 106)])
-        targets = torch.cat([cloud.values, cloud.values.sum(dim=1, keepdim=True) * cloud.points[:, :1]], dim=1)
-        closed_form.fit_cloud(cloud, targets)
+        values = cloud.with_parameters_as_values().values[:, :2]
+        targets = torch.cat([values, values.sum(dim=1, keepdim=True) * cloud.points[:, :1]], dim=1)
+        closed_form.fit_cloud(cloud, targets, UNIT_PERIODS)
     return operator
 
 
 def cloud_of(operator, num_points=40, seed=0):
     config = operator.config
-    cloud = scattered_cloud(num_points, dim=config.dim, num_inputs=config.num_inputs, seed=seed, dtype=torch.float32)
+    cloud = scattered_cloud(
+        num_points,
+        dim=config.dim,
+        num_inputs=config.num_inputs,
+        num_parameters=config.num_parameters,
+        seed=seed,
+        dtype=torch.float32,
+    )
     if operator.name == "pod_rbf":
         # Its inputs are parameters of a sample.
         return replace(cloud, values=cloud.values[:1].repeat(num_points, 1))
@@ -113,7 +144,8 @@ def test_samples_far_away_change_nothing(operator):
 def test_reordering_the_points_reorders_the_predictions(operator):
     cloud = cloud_of(operator)
     order = torch.randperm(cloud.num_points)
-    reordered = Cloud.of(cloud.points[order], cloud.values[order]).with_weights(cloud.weights[order])
+    reordered = Cloud.of(cloud.points[order], cloud.values[order], cloud.parameters[0])
+    reordered = reordered.with_weights(cloud.weights[order])
     torch.testing.assert_close(operator(operator.prepare(reordered)), operator(cloud)[order], rtol=1e-5, atol=1e-5)
 
 
@@ -166,14 +198,39 @@ def test_missing_structure_is_named_with_its_remedy(operator):
 def test_a_cloud_of_other_channels_or_coordinates_is_refused(operator):
     cloud = cloud_of(operator)
     with pytest.raises(ValueError, match=r"made for \d input channels and the cloud has \d"):
-        operator(replace(cloud, values=torch.cat([cloud.values, cloud.values], dim=1)))
+        operator(replace(cloud, values=torch.cat([cloud.values, cloud.points[:, :1]], dim=1)))
+    with pytest.raises(ValueError, match=r"made for \d parameters and the cloud has \d"):
+        operator(replace(cloud, parameters=torch.ones(1, operator.config.num_parameters + 1)))
     with pytest.raises(ValueError, match=r"made for \d coordinates and the cloud has 1"):
         operator(replace(cloud, points=cloud.points[:, :1]))
 
 
+def test_parameters_of_one_sample_change_its_prediction_alone(operator):
+    if not operator.config.num_parameters or operator.name == "mean":
+        return
+    clouds = [cloud_of(operator, seed=seed) for seed in (100, 103)]
+    other = replace(clouds[1], parameters=1.5 * clouds[1].parameters)
+    before, after = (torch.split(operator(Cloud.collate([clouds[0], one])), 40) for one in (clouds[1], other))
+    torch.testing.assert_close(after[0], before[0], rtol=1e-6, atol=1e-6)
+    if operator.name != "nearest":
+        assert (after[1] - before[1]).abs().max() > 1e-6
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_the_points_alone_may_make_the_difference(name):
+    if name == "auto":
+        return  # an operator of its own only once it is fitted
+    operator = OPERATORS[name](replace(CONFIGS[name], num_inputs=0, num_outputs=1))
+    clouds = [cloud_of(operator, num_points, seed=num_points) for num_points in (20, 50, 33, 40)]
+    batch = Cloud.collate(clouds)
+    if isinstance(operator, ClosedForm):
+        operator.fit_cloud(batch, batch.points[:, :1], UNIT_PERIODS)
+    assert operator(batch).isfinite().all()
+
+
 def test_it_runs_on_any_device(operator):
-    if operator.name == "pod_rbf":
-        pytest.skip("It checks that inputs are constant, and the meta device has no numbers.")
+    if operator.name in ("periodic_kernel", "pod_gp", "pod_rbf"):
+        pytest.skip("It checks inputs, and the meta device has no numbers.")
     clouds = [cloud_of(operator, num_points, seed=num_points) for num_points in (20, 50)]
     predictions = operator.to("meta")(Cloud.collate(clouds).to("meta"))
     assert predictions.shape == (70, operator.config.num_outputs)

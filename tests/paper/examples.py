@@ -16,8 +16,10 @@ from paper.store import Store
 
 TINY = Protocol(
     problems=("darcy", "eikonal"),
+    further_problems=(),
     parameters={"resolution": 16},
     num_samples=16,
+    data_seed=1,
     num_test=4,
     few=5,
     many=8,
@@ -27,6 +29,7 @@ TINY = Protocol(
     dense=120,
     dense_sizes=(5, 8),
     sizes=(5, 8),
+    curve_resolution=None,
     contenders=(
         Contender(operator="gcn", title="GCN", targets=("table1",), published="gcn", on_grid=True, grid_radius=1.2),
         Contender(
@@ -90,7 +93,7 @@ def made_store(errors=None, *, budget=None, protocol=None, targets=tuple(TARGETS
         protocol=protocol,
         budget=budget,
         rows=tuple(rows),
-        fingerprints={problem: [problem] for problem in protocol.problems},
+        fingerprints={problem: [problem] for problem in protocol.compared},
         data=Path("data"),
     )
 

@@ -14,7 +14,7 @@ import paper.__main__
 from gola.runs import run_all
 from paper.__main__ import app
 from paper.contenders import Contender
-from paper.published import PROBLEMS
+from paper.protocol import Protocol
 from paper.reproduction import Reproduction
 from tests.paper.examples import tiny_work
 
@@ -48,12 +48,13 @@ def planned(text):
 def test_a_dry_run_lists_exactly_the_runs_of_table_1(tmp_path):
     text = success("table1", "--dry-run", "--out", tmp_path / "out", "--data", tmp_path / "data")
     on_grid = {(name, points, 0) for name, points in product(("deeponet", "fno"), ("all", "1000"))}
-    once = {*on_grid, ("gcn", "1000", 0), ("gkn kernel_width=64", "1000", 0), ("gola/paper", "1000", 0)}
+    once = {*on_grid, ("gcn", "1000", 0), ("gkn width=32 kernel_width=64", "1000", 0), ("gola/paper", "1000", 0)}
     once |= {("gcn radius=0.00945", "all", 0)}
     repeated = set(product(("auto", "gola", "linear", "kernel", "nearest", "mean"), ("1000",), range(3)))
     rows = planned(text)
     found = {(problem, name, points, int(seed)) for problem, name, _, points, seed in rows}
-    assert found == {(problem, *run) for problem in PROBLEMS for run in {*once, *repeated}}
+    compared = Protocol().compared
+    assert found == {(problem, *run) for problem in compared for run in {*once, *repeated}}
     assert {samples for _, _, samples, _, _ in rows} == {"30"}
     assert f"{len(rows)} runs, 0 of them done, {len(rows)} to do" in text
     assert not list(tmp_path.iterdir())
@@ -68,9 +69,8 @@ def test_filters_narrow_the_plan(tmp_path):
 
 def test_the_stored_results_are_found(tmp_path):
     shutil.copytree(ROOT / "results" / "paper", tmp_path / "out")
-    text = success("table1", "--dry-run", "--operators", "mean", "--problems", "darcy", "--out", tmp_path / "out")
-    assert re.search(r"darcy mean +30 +1000 +0 +done", text)
-    assert "3 runs, 3 of them done, 0 to do." in text
+    text = success("ablation", "--dry-run", "--operators", "linear", "--problems", "darcy", "--out", tmp_path / "out")
+    assert re.search(r"darcy linear +30 +1000 +0 +done", text)
 
 
 def test_runs_are_done_once_and_the_report_is_written(tiny):

@@ -95,7 +95,10 @@ def test_every_problem_generates_a_data_set_that_says_how_it_was_made(name, tmp_
     assert dataset.provenance["problem"] == name
     assert dataset.provenance["seed"] == 3
     assert all(np.isfinite(sample.targets).all() for sample in dataset)
-    assert not np.array_equal(dataset[0].inputs, dataset[1].inputs)
+    first, second = (np.concatenate([sample.parameters, sample.inputs.ravel()]) for sample in dataset)
+    assert not np.array_equal(first, second)
+    assert dataset.parameters == PROBLEMS[name].parameters
+    assert dataset.periods == PROBLEMS[name].periods
 
 
 def test_an_interruption_keeps_finished_chunks_and_the_next_call_makes_only_the_others(reference, tmp_path):
@@ -141,10 +144,10 @@ def test_parts_of_other_settings_are_not_mixed_in(tmp_path):
         generate(problem, tmp_path / "a.h5", num_samples=50, seed=1, num_workers=1)
 
 
-def test_an_unknown_problem_or_parameter_comes_with_the_nearest_name():
+def test_an_unknown_problem_or_setting_comes_with_the_nearest_name():
     with pytest.raises(ValueError, match="no problem 'darci'; did you mean 'darcy'"):
         make_problem("darci")
-    with pytest.raises(ValueError, match="no parameter of eikonal 'length_scal'; did you mean 'length_scale'"):
+    with pytest.raises(ValueError, match="no setting of eikonal 'length_scal'; did you mean 'length_scale'"):
         make_problem("eikonal", length_scal=0.2)
     with pytest.raises(ValueError, match="resolution must be like its default, 128; got 'many'"):
         make_problem("darcy", resolution="many")

@@ -123,5 +123,5 @@ def test_typical_size_is_readable() -> None:
     assert Darcy().typical_size == "128 × 128 = 16,384 grid points"
 
 
-def test_parameters_are_ready_for_json() -> None:
-    assert Advection(num_centres=30).parameters == {"resolution": 128, "num_centres": 30, "length_scale": 0.25}
+def test_settings_are_ready_for_json() -> None:
+    assert Advection(num_centres=30).settings == {"resolution": 128, "num_centres": 30, "length_scale": 0.25}

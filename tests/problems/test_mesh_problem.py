@@ -105,9 +105,9 @@ def test_solving_prints_and_warns_about_nothing(
 
 
 @every_problem
-def test_parameters_are_ready_for_json(problem: MeshProblem) -> None:
-    assert json.loads(json.dumps(problem.parameters)) == problem.parameters
-    assert type(problem)(**problem.parameters) == problem
+def test_settings_are_ready_for_json(problem: MeshProblem) -> None:
+    assert json.loads(json.dumps(problem.settings)) == problem.settings
+    assert type(problem)(**problem.settings) == problem
 
 
 @every_problem

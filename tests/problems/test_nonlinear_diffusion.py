@@ -59,3 +59,20 @@ def test_forcing_has_unit_variance_and_its_length_scale_in_the_units_of_x_and_t(
 def test_an_impossible_length_scale_is_refused_at_once(length_scale: float) -> None:
     with pytest.raises(ValueError, match="needs length-scales from"):
         NonlinearDiffusion(length_scale=length_scale)
+
+
+def test_a_mean_of_the_forcing_shifts_the_forcing_alone() -> None:
+    zero, shifted = (NonlinearDiffusion(resolution=16, mean_forcing=mean).generate(0, [0])[0] for mean in (0.0, 2.5))
+    np.testing.assert_allclose(shifted.inputs - zero.inputs, 2.5)
+    assert (shifted.targets.reshape(16, 16)[1:-1, -1] > zero.targets.reshape(16, 16)[1:-1, -1]).all()
+
+
+def test_initial_values_are_a_cosine_that_vanishes_at_both_ends() -> None:
+    u = NonlinearDiffusion(resolution=17, initial_height=3.0).generate(0, [0])[0].targets.reshape(17, 17)
+    np.testing.assert_allclose(u[:, 0], 3.0 * np.cos(0.5 * pi * np.linspace(-1.0, 1.0, 17)), atol=1e-12)
+
+
+@pytest.mark.parametrize("setting", [{"mean_forcing": float("nan")}, {"initial_height": float("inf")}])
+def test_settings_that_are_no_finite_numbers_are_refused(setting: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="needs a finite"):
+        NonlinearDiffusion(**setting)

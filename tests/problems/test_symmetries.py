@@ -7,11 +7,14 @@ import pytest
 
 from gola.data.mirror import Components
 from gola.geometry.symmetry import Symmetry, generated_group
+from gola.problems.burgers import Burgers, solve_burgers
 from gola.problems.nonlinear_diffusion import NonlinearDiffusion, solve_diffusion
 from gola.problems.perforated_darcy import PerforatedDarcy, solve_darcy
+from gola.problems.periodic_problem import sample_series
 from gola.problems.plane_stress import Material, solve_plane_stress, von_mises
 from gola.problems.plate_elasticity import PlateElasticity, draw_applied_stress
 from gola.problems.random_shapes import StarShape
+from gola.problems.vorticity import Vorticity, solve_vorticity
 from gola.registry import PROBLEMS
 
 HOLE = StarShape.circle(np.array([0.4, 0.55]), 0.15)
@@ -38,6 +41,28 @@ def test_nonlinear_diffusion():
     assert NonlinearDiffusion.symmetries == ("-xy",), "x is the first axis, t the second"
     forcings = np.random.default_rng(0).normal(size=(2, 9, 12))
     np.testing.assert_allclose(solve_diffusion(forcings[:, ::-1]), solve_diffusion(forcings)[:, ::-1])
+
+
+@pytest.mark.parametrize("problem", [Burgers(resolution=32), Vorticity(resolution=16, time=1.0)], ids=["1D", "2D"])
+def test_fields_on_periodic_grids(problem):
+    before, after = (spectra[:1] for spectra in problem.simulate([np.random.default_rng(0)]))
+    solve = {1: solve_burgers, 2: solve_vorticity}[problem.dim]
+    inputs, targets = Components.of(problem.inputs), Components.of(problem.targets)
+    num_grid = 2 * (before.shape[-1] - 1)
+    axis = np.arange(num_grid) / num_grid
+    points = np.stack(np.meshgrid(*[axis] * problem.dim, indexing="ij"), axis=-1).reshape(-1, problem.dim)
+    for symmetry in declared(problem):
+        # The image has at each grid point the value of the point that is mapped there, up to whole periods.
+        sources = np.rint((symmetry.inverse.images(points) % 1.0) * num_grid).astype(int) % num_grid
+        rows = np.ravel_multi_index(tuple(sources.T), (num_grid,) * problem.dim)
+
+        def image(spectra, components, symmetry=symmetry, rows=rows):
+            values = sample_series(spectra, num_grid, problem.dim).reshape(-1, 1)[rows]
+            turned = components.turned(values, symmetry).reshape((1,) + (num_grid,) * problem.dim)
+            return np.fft.rfftn(turned, axes=range(1, problem.dim + 1), norm="forward")
+
+        found = solve(image(before, inputs), problem.viscosity, problem.time)
+        np.testing.assert_allclose(found, image(after, targets), atol=1e-9)
 
 
 @pytest.mark.parametrize("symmetry", declared(PerforatedDarcy), ids=str)

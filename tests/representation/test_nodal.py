@@ -21,7 +21,6 @@ def test_functions_at_the_nodes_are_what_they_are_to_rounding():
     assert coefficients.shape == (5, 10, 2)
     for found, wanted in zip(coefficients, values, strict=True):
         torch.testing.assert_close(space.values(points, found), wanted, rtol=1e-12, atol=1e-12)
-        torch.testing.assert_close(space.functions(points) @ found, wanted, rtol=1e-12, atol=1e-12)
 
 
 def test_nodes_in_another_order_are_recognised_and_other_places_interpolated():
@@ -36,11 +35,11 @@ def test_nodes_in_another_order_are_recognised_and_other_places_interpolated():
 
 def test_other_points_cannot_be_projected():
     points, values, _ = fields()
-    with pytest.raises(ValueError, match="must have the points of the training samples"):
+    with pytest.raises(ValueError, match="must have the nodes of the training samples"):
         NodalSpace.spanning(points, values).coefficients([points.flip(0)], values[:1])
 
 
-@pytest.mark.parametrize("operator", ["kernel", "mean", "nearest", "pod_rbf"])
+@pytest.mark.parametrize("operator", ["kernel", "mean", "nearest", "pod_gp", "pod_rbf"])
 def test_operators_on_one_mesh_keep_solutions_that_no_cosines_can_express(operator, tmp_path):
     rng = np.random.default_rng(1)
     points = rng.random((300, 2))

@@ -29,7 +29,7 @@ def surrogate():
 def predicted(surrogate, points, values, at=None):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        surrogate.predict(points, values, at)
+        surrogate.predict(points, values, at=at)
     return [str(warning.message) for warning in caught]
 
 

@@ -127,7 +127,7 @@ def test_a_newer_or_incomplete_file_is_refused(surrogate, tmp_path):
     surrogate.save(path)
     about, tensors = read_tensors(path)
     write_tensors(path, tensors, {**about, "version": 99})
-    with pytest.raises(ValueError, match="format version 99 and this gola reads 2; update gola"):
+    with pytest.raises(ValueError, match="format version 99 and this gola reads 3; update gola"):
         Surrogate.load(path)
     first = next(iter(tensors))
     write_tensors(path, {name: tensor for name, tensor in tensors.items() if name != first}, about)
@@ -165,10 +165,12 @@ def test_wrong_shapes_and_values_are_refused_with_what_is_needed(surrogate, data
         surrogate.predict(points, np.where(np.arange(60) == 3, np.nan, inputs[:, 0]))
 
 
-def test_channels_of_other_names_are_refused(surrogate):
-    surrogate.require_channels((Channel(name="speed", unit="m/s"),), "x.h5")
+def test_channels_of_other_names_are_refused(surrogate, data):
+    surrogate.require_channels(replace(data, inputs=(Channel(name="speed", unit="m/s"),)), "x.h5")
     with pytest.raises(ValueError, match=r"x\.h5 has the input channels slowness; the surrogate reads speed"):
-        surrogate.require_channels((Channel(name="slowness"),), "x.h5")
+        surrogate.require_channels(replace(data, inputs=(Channel(name="slowness"),)), "x.h5")
+    with pytest.raises(ValueError, match=r"x\.h5 has the parameters load; the surrogate reads none"):
+        surrogate.require_channels(replace(data, parameters=(Channel(name="load"),)), "x.h5")
 
 
 def test_points_far_outside_the_training_points_bring_a_warning(surrogate, data):

@@ -5,19 +5,22 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE
+from rich.table import Table
 
-from gola.cli.console import say, say_json, warn
+from gola.cli.console import output, say, say_json, warn
 from gola.cli.data import sample_index
 from gola.cli.options import AsJson
 from gola.cli.surrogates import load_surrogate
 from gola.display import Display
 
 if TYPE_CHECKING:
-    from gola.data.dataset import Dataset
+    from gola.runs.inputs import Inputs
     from gola.runs.prediction import Predicted
 
 
@@ -32,7 +35,10 @@ def predict(
     ],
     out: Annotated[
         Path,
-        typer.Option(help="A .vtu, .npz or .csv file for one sample; a .h5 file, or a folder of .vtu, for several."),
+        typer.Option(
+            help="A .vtu, .npz or .csv file for one sample; a .pvd or .npz file for one trajectory; a .h5 file, or a"
+            " folder, for several."
+        ),
     ],
     sample: Annotated[
         list[int] | None,
@@ -44,43 +50,74 @@ def predict(
     at: Annotated[
         Path | None, typer.Option(help="Predict at the points of this file, not at those of the input.")
     ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER", help="A parameter, for all samples; before what files say. May be repeated."
+        ),
+    ] = None,
+    parameters: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV",
+            help="A table with a row of parameters for each sample; or, for an input with one sample, with any number"
+            " of cases to predict on it.",
+        ),
+    ] = None,
+    times: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIMES",
+            help="When to predict, for trajectories: first:last:number, like 0:1:21, or a list with commas; by default"
+            " at the times of the input, or of the training samples.",
+        ),
+    ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(metavar="LEVEL", help="Add a band of this probability, like 0.9, and the error to expect."),
+    ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(help="Whether the band is to hold `everywhere` at once, or `pointwise`, at a share of points."),
+    ] = "everywhere",
     as_json: AsJson = False,
 ) -> None:
     """Predict the solution for inputs in a file, and write it to another.
 
     The prediction of a target T is named T_predicted. If the input file contains T, it is written too, with
-    T_error = T_predicted − T.
+    T_error = T_predicted − T. With --interval, the band is T_lower and T_upper, and prediction_unusual says how unusual
+    the input is, from 0 to 1.
     """
-    from gola.runs.prediction import (  # PyTorch is slow to import
-        Inputs,
-        predict_sample,
-        read_places,
-        require_writable,
-        write_predictions,
-    )
+    from gola.data.formats import parse_numbers  # PyTorch is slow to import
+    from gola.data.times import parse_times
+    from gola.runs.inputs import Inputs
+    from gola.runs.prediction import predict_sample, read_places, require_writable, write_predictions
+    from gola.surrogate.uncertainty.prediction import require_kind
 
     require_writable(out, at)
+    asked = None if times is None else parse_times(times)
+    checked = require_kind(kind)
     surrogate = load_surrogate(source)
     with _one_line_per_warning(), Display("Predicting") as display:
-        inputs = Inputs.read(file, surrogate)
-        rows = _rows(inputs.data, sample, out)
+        inputs = Inputs.read(file, surrogate, table=parameters, given=parse_numbers(parameter or ()))
+        rows = _rows(inputs, sample, out)
         places = None if at is None else read_places(at, surrogate)
         predictions = []
         for row in rows:
-            predictions.append(predict_sample(surrogate, inputs, row, places))
+            predictions.append(predict_sample(surrogate, inputs, row, places, asked, interval=interval, kind=checked))
             display.update("samples", len(predictions), len(rows))
     write_predictions(predictions, out, surrogate)
-    _report(predictions, out, len(inputs.data), as_json=as_json)
+    _report(predictions, out, len(inputs), as_json=as_json)
 
 
-def _rows(data: "Dataset", numbers: list[int] | None, out: Path) -> list[int]:
+def _rows(inputs: "Inputs", numbers: list[int] | None, out: Path) -> list[int]:
     from gola.runs.prediction import holds_many
 
     if numbers is None:
-        return list(range(len(data) if holds_many(out) else 1))
+        return list(range(len(inputs) if holds_many(out) else 1))
     if len(numbers) > 1 and not holds_many(out):
         raise ValueError(f"{out} can hold one sample, not {len(numbers)}; name a .h5 file or a folder.")
-    return [sample_index(data, number) for number in numbers]
+    return [sample_index(inputs, number) for number in numbers]
 
 
 @contextmanager
@@ -99,12 +136,40 @@ def _report(predictions: "Sequence[Predicted]", out: Path, num_samples: int, *, 
     if as_json:
         samples = [predicted.index for predicted in predictions]
         channels = [[one.to_dict() for one in predicted.channels] for predicted in predictions]
-        say_json({"out": str(out), "samples": samples, "seconds": seconds, "errors": errors, "channels": channels})
+        judged = {"judged": [_plain(predicted) for predicted in predictions]} if predictions[0].judged else {}
+        known = {"seconds": seconds, "errors": errors, "channels": channels}
+        say_json({"out": str(out), "samples": samples, **known, **judged})
         return
     alone = len(predictions) == 1
     which = f"sample {predictions[0].index}" if alone else f"{len(predictions)} samples"
     took = f"{1000 * seconds:.1f} ms{'' if alone else ' each'}"
     say(f"{out}: {which} of {num_samples}, {took}{_measured(predictions)}")
+    if predictions[0].judged is not None:
+        output.print(_judged_table(predictions))
+
+
+def _plain(predicted: "Predicted") -> dict[str, Any]:
+    """Return what is known of the error of a prediction, ready for JSON."""
+    judged = predicted.judged
+    assert judged is not None
+    known = {"level": judged.level, "kind": judged.kind, "unusual": judged.unusual, "is_beyond": judged.is_beyond}
+    return {**known, "estimated_error": asdict(judged.error)}
+
+
+def _judged_table(predictions: "Sequence[Predicted]") -> Table:
+    """List the error to expect of each sample, and mark unusual ones."""
+    first = predictions[0].judged
+    assert first is not None
+    columns = ["sample", "estimated error", f"{100 * first.level:.4g} % of errors", "unusual", ""]
+    table = Table(*columns, box=SIMPLE)
+    for predicted in predictions:
+        judged = predicted.judged
+        assert judged is not None
+        error = judged.error
+        mark = "beyond the training samples" if judged.is_beyond else ""
+        between = f"{error.lower:.4f} to {error.upper:.4f}"
+        table.add_row(str(predicted.index), f"{error.value:.4f}", between, f"{judged.unusual:.2f}", mark)
+    return table
 
 
 def _measured(predictions: "Sequence[Predicted]") -> str:

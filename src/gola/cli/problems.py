@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 
 def list_problems(as_json: AsJson = False) -> None:
-    """List the benchmark problems with their equations, channels, sizes and parameters."""
-    from gola.registry import PROBLEMS  # looking a problem up imports SciPy, which is slow
+    """List the benchmark problems with their equations, channels, parameters, sizes and settings."""
+    from gola.data.periods import in_words  # NumPy and SciPy, which problems import, are slow
+    from gola.registry import PROBLEMS
 
     problems = [_facts(name, kind()) for name, kind in PROBLEMS.items()]
     if as_json:
@@ -28,11 +29,16 @@ def list_problems(as_json: AsJson = False) -> None:
         output.print(Text(problem["name"], style="bold"), Text(f"({problem['title']}, {problem['dim']}D)"))
         facts = Table.grid(padding=(0, 2, 0, 2))
         facts.add_row("equation", Text(problem["equation"]))
-        facts.add_row("channels", Text(f"{', '.join(problem['inputs'])} → {', '.join(problem['targets'])}"))
+        given = [*problem["inputs"], *(["parameters"] if problem["parameters"] else [])]
+        facts.add_row("channels", Text(f"{', '.join(given)} → {', '.join(problem['targets'])}"))
+        if problem["parameters"]:
+            facts.add_row("parameters", Text("; ".join(problem["parameters"])))
+        if problem["periods"]:
+            facts.add_row("periods", Text(in_words(problem["periods"])))
         if problem["symmetries"]:
             facts.add_row("symmetries", Text(", ".join(problem["symmetries"])))
         facts.add_row("size", Text(problem["size"]))
-        facts.add_row("parameters", Text(", ".join(f"{key}={value}" for key, value in problem["parameters"].items())))
+        facts.add_row("settings", Text(", ".join(f"{key}={value}" for key, value in problem["settings"].items())))
         output.print(facts)
 
 
@@ -43,9 +49,9 @@ def generate_data(
     out: Annotated[Path, typer.Option(help="The file to write.")],
     num_samples: Annotated[int, typer.Option(help="Number of samples.", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Random seed of the inputs.", min=0)] = 0,
-    parameters: Annotated[
+    settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the problem; may be repeated."),
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the problem; may be repeated."),
     ] = None,
     num_workers: Workers = None,
     scheduler: Scheduler = None,
@@ -59,7 +65,7 @@ def generate_data(
     from gola.problems import make_problem  # SciPy is slow to import
     from gola.problems.generation import generate
 
-    chosen = make_problem(problem, **assignments(parameters or [], {}))
+    chosen = make_problem(problem, **assignments(settings or [], {}))
     try:
         with Display(f"Solving {chosen.title}") as display:
             dataset = generate(
@@ -89,7 +95,9 @@ def _facts(name: str, problem: "Problem") -> dict[str, Any]:
         "equation": problem.equation,
         "inputs": [str(channel) for channel in problem.inputs],
         "targets": [str(channel) for channel in problem.targets],
+        "parameters": problem.parameter_descriptions,
+        "periods": problem.periods,
         "symmetries": list(problem.symmetries),
         "size": problem.typical_size,
-        "parameters": problem.parameters,
+        "settings": problem.settings,
     }

@@ -20,6 +20,13 @@ NumEpochs = Annotated[int | None, _option("Passes over the training samples, ins
 NumSteps = Annotated[int | None, _option("Approximate number of training steps; 1000 by default.", min=1)]
 BatchSize = Annotated[int | None, _option("Samples per step; 5 by default.", min=1)]
 LearningRate = Annotated[float | None, _option("Peak of the learning rate schedule; 0.001 by default.")]
+Rates = Annotated[
+    str | None,
+    _option(
+        "Learning rates to choose from instead, like 0.002,0.008, by short training runs judged on held-out samples.",
+        metavar="RATES",
+    ),
+]
 WeightDecay = Annotated[float | None, _option("Weight decay, as in AdamW; 0.0001 by default.")]
 Warmup = Annotated[float | None, _option("Share of the steps with a rising learning rate; 0.1 by default.")]
 Clip = Annotated[float | None, _option("Largest norm of a gradient; 1.0 by default.")]
@@ -49,14 +56,23 @@ Patience = Annotated[
 ]
 
 
-def training_config(symmetries: str | None = None, **given: Any) -> "TrainingConfig":
+def training_config(symmetries: str | None = None, rates: str | None = None, **given: Any) -> "TrainingConfig":
     """Return the training settings: those given, and defaults for the others.
 
     Args:
         symmetries: Maps with commas between them.
+        rates: Numbers with commas between them.
         given: Other settings by name; None where an option is not used.
     """
     from gola.protocol import TrainingConfig  # PyTorch is slow to import
 
     given["symmetries"] = None if symmetries is None else names(symmetries, "--symmetries")
+    given["rates"] = None if rates is None else _numbers(rates, "--rates")
     return TrainingConfig(**{name: value for name, value in given.items() if value is not None})
+
+
+def _numbers(text: str, option: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(f"{option} needs numbers with commas between them, like 0.002,0.008; got {text!r}.") from None

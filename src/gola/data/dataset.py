@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any, SupportsIndex, overload
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
+from gola.data.correspondence import Correspondence, correspondence_of, require_correspondence
+from gola.data.parameters import as_table
+from gola.data.periods import Periods, checked_periods
 from gola.data.sample import Channel, Sample
 from gola.data.storage import Header, StoredSamples, as_provenance, read_dataset, write_samples
+from gola.data.times import num_channels
 from gola.data.validation import alike, as_channels, as_plain, checked_sample, checked_samples
 from gola.geometry.points import draw_rows
 
@@ -22,12 +26,18 @@ class Dataset:
     """An immutable sequence of samples, in memory or read from a file sample by sample.
 
     Make one with ``from_arrays``, ``from_samples`` or ``load``. It has at least one sample; samples agree in their
-    channels and dimension, and may differ in their points.
+    channels, parameters and dimension, and may differ in their points. What makes them differ are input functions,
+    parameters, or their points alone. All of them are trajectories or none; trajectories may differ in their times, and
+    nothing that a data set does divides one.
 
     Attributes:
         samples: The samples.
-        inputs: Channels of the inputs.
+        inputs: Channels of the inputs; empty where parameters or the points alone make the difference.
         targets: Channels of the targets; empty for a set of inputs without solutions.
+        parameters: Name and unit of each parameter.
+        correspondence: How the points of one sample correspond to those of another: ``"same points"``, ``"moved
+            nodes"`` of one mesh, or ``"none"``. It says nothing about times.
+        periods: The period along each axis, None for an axis that is not periodic; None where none is.
         provenance: Where the samples came from, ready for JSON: problem, parameters, seed, version and, under
             ``"steps"``, what was done to them since.
     """
@@ -35,20 +45,28 @@ class Dataset:
     samples: tuple[Sample, ...] | StoredSamples
     inputs: tuple[Channel, ...]
     targets: tuple[Channel, ...]
+    parameters: tuple[Channel, ...] = ()
+    correspondence: Correspondence = "none"
+    periods: Periods | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_arrays(
         cls,
         points: Any,
-        inputs: Any,
+        inputs: Any = None,
         targets: Any = None,
         *,
+        parameters: Any = None,
+        parameter_names: Sequence[str | Channel] | None = None,
         input_channels: Sequence[str | Channel] | None = None,
         target_channels: Sequence[str | Channel] | None = None,
         boundary: Any = None,
         cells: Any = None,
         weights: Any = None,
+        times: Any = None,
+        correspondence: Correspondence | None = None,
+        periods: Sequence[float | None] | None = None,
         provenance: Mapping[str, Any] | None = None,
     ) -> "Dataset":
         """Build a data set from arrays: lists with one array per sample, or arrays stacked along a first axis.
@@ -57,13 +75,23 @@ class Dataset:
 
         Args:
             points: Per sample (points, dim); or one such array that all samples share.
-            inputs: Per sample (points, channels), or (points,) for a single channel.
-            targets: Like inputs; None for a set of inputs without solutions.
+            inputs: Per sample (points, channels), or (points,) for a single channel; None where parameters or the
+                points alone make the difference. For trajectories also (times, points, channels), or (times, points)
+                for a single channel.
+            targets: Per sample (points, channels), or (points,) for a single channel; for trajectories (times, points,
+                channels), or (times, points) for a single channel. None for a set of inputs without solutions.
+            parameters: Numbers of each sample, (samples, parameters); or a dict of columns by name; or a DataFrame.
+            parameter_names: Names of the parameters, or names with units; by default those of the columns.
             input_channels: Names, or channels with units.
             target_channels: Names, or channels with units.
             boundary: Per sample (points,), True on the boundary; or one array for all.
             cells: Per sample (cells, vertices), simplices over the points; or one array for all.
             weights: Per sample (points,), quadrature weights; or one array for all.
+            times: The times of trajectories, (times,) for all, or one such array per sample; None for samples without
+                time.
+            correspondence: How the points of one sample correspond to those of another; found by default.
+            periods: The period along each axis, None for an axis that is not periodic, ``(1.0, None)``; the last point
+                of a grid on a periodic axis may be there or not.
             provenance: Where the data came from; anything that JSON can hold.
 
         Examples:
@@ -72,18 +100,35 @@ class Dataset:
             >>> dataset = Dataset.from_arrays(points, sources, sources, input_channels=["f"], target_channels=["u"])
             >>> len(dataset), dataset[0].inputs.shape, dataset.inputs[0].name
             (3, (50, 1), 'f')
+
+            Three simulations on one mesh that differ in two numbers:
+
+            >>> loads = {"load [N]": [1.0, 2.0, 4.0], "angle": [0.0, 30.0, 10.0]}
+            >>> Dataset.from_arrays(points, targets=sources, parameters=loads)
+            Dataset(3 samples in 2D: load [N] angle -> target)
+
+            The same over ten times:
+
+            >>> times = np.linspace(0.0, 1.0, 10)
+            >>> cooling = [np.exp(-times[:, None]) * source for source in sources]
+            >>> Dataset.from_arrays(points, targets=cooling, parameters=loads, times=times)
+            Dataset(3 trajectories in 2D: load [N] angle -> target)
         """
-        count = len(inputs)
-        targets = [np.empty((len(values), 0)) for values in inputs] if targets is None else targets
-        inputs_named = _named(input_channels, inputs, "input")
-        targets_named = _named(target_channels, targets, "target")
+        table, parameters_named = as_table(parameters, parameter_names)
+        count = _count(points, inputs=inputs, targets=targets, parameters=table)
+        points_each, times_each = _one_each(points, 2, count, "points"), _times_each(times, count)
+        first = (times_each[0], len(points_each[0])) if count else (None, 0)
+        inputs_named = () if inputs is None else _named(input_channels, inputs, "input", *first)
+        targets_named = () if targets is None else _named(target_channels, targets, "target", *first)
         rows = zip(
-            _one_each(points, 2, count, "points"),
+            points_each,
             _one_each(inputs, None, count, "inputs"),
             _one_each(targets, None, count, "targets"),
             _one_each(boundary, 1, count, "boundary"),
             _one_each(cells, 2, count, "cells"),
             _one_each(weights, 1, count, "weights"),
+            [()] * count if table is None else _one_each(table, None, count, "parameters"),
+            times_each,
             [f"Sample {index}" for index in range(count)],
             strict=True,
         )
@@ -96,23 +141,37 @@ class Dataset:
                     boundary=boundary,
                     cells=cells,
                     weights=weights,
+                    parameter_values=numbers,
+                    times=times,
                     inputs=inputs_named,
                     targets=targets_named,
+                    parameters=parameters_named,
                     label=label,
                 ),
                 label,
             )
-            for points, input_values, target_values, boundary, cells, weights, label in rows
+            for points, input_values, target_values, boundary, cells, weights, numbers, times, label in rows
         )
-        return cls._held(alike(samples), inputs_named, targets_named, provenance)
+        return cls._held(
+            alike(samples),
+            inputs=inputs_named,
+            targets=targets_named,
+            parameters=parameters_named,
+            correspondence=correspondence,
+            periods=periods,
+            provenance=provenance,
+        )
 
     @classmethod
     def from_samples(
         cls,
         samples: Iterable[Sample],
         *,
-        inputs: Sequence[str | Channel],
+        inputs: Sequence[str | Channel] = (),
         targets: Sequence[str | Channel] = (),
+        parameters: Sequence[str | Channel] = (),
+        correspondence: Correspondence | None = None,
+        periods: Sequence[float | None] | None = None,
         provenance: Mapping[str, Any] | None = None,
         labels: Iterable[str] | None = None,
     ) -> "Dataset":
@@ -122,28 +181,60 @@ class Dataset:
             samples: The samples.
             inputs: Names of the input channels, or channels with units.
             targets: Names of the target channels, or channels with units.
+            parameters: Names of the parameters, or names with units.
+            correspondence: How the points of one sample correspond to those of another; found by default.
+            periods: The period along each axis, None for an axis that is not periodic, ``(1.0, None)``; the last point
+                of a grid on a periodic axis may be there or not.
             provenance: Where the samples came from; anything that JSON can hold.
             labels: What error messages call the samples, for instance the names of their files.
         """
-        inputs, targets = as_channels(inputs), as_channels(targets)
-        return cls._held(checked_samples(samples, inputs, targets, labels), inputs, targets, provenance)
+        inputs, targets, parameters = as_channels(inputs), as_channels(targets), as_channels(parameters)
+        return cls._held(
+            checked_samples(samples, inputs, targets, parameters, labels),
+            inputs=inputs,
+            targets=targets,
+            parameters=parameters,
+            correspondence=correspondence,
+            periods=periods,
+            provenance=provenance,
+        )
 
     @classmethod
     def _held(
         cls,
         samples: Iterable[Sample],
+        *,
         inputs: tuple[Channel, ...],
         targets: tuple[Channel, ...],
+        parameters: tuple[Channel, ...],
+        correspondence: Correspondence | None,
+        periods: Sequence[float | None] | None,
         provenance: Mapping[str, Any] | None,
     ) -> "Dataset":
         """Keep samples that were checked before."""
         held = tuple(samples)
-        if not held or not inputs:
+        if not held:
+            raise ValueError("A data set needs at least one sample; got none.")
+        as_channels([*inputs, *parameters])
+        if taken := sorted({one.name for one in parameters} & {one.name for one in targets}):
+            raise ValueError(f"{taken[0]!r} is the name of a parameter and of a target; rename one of them.")
+        if correspondence is not None:
+            require_correspondence(held, correspondence)
+        found = correspondence or correspondence_of(held)
+        if len(held) > 1 and not inputs and not parameters and found == "same points":
             raise ValueError(
-                "A data set needs at least one sample and one input channel; "
-                f"got {len(held)} samples and {len(inputs)} input channels."
+                "A data set needs input channels, parameters, or points that differ between samples; these"
+                f" {len(held)} samples have the same points and nothing else that tells them apart."
             )
-        return cls(samples=held, inputs=inputs, targets=targets, provenance=as_provenance(provenance))
+        return cls(
+            samples=held,
+            inputs=inputs,
+            targets=targets,
+            parameters=parameters,
+            correspondence=found,
+            periods=checked_periods(periods, held),
+            provenance=as_provenance(provenance),
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> "Dataset":
@@ -155,7 +246,16 @@ class Dataset:
             ValueError: If the file is missing, truncated, foreign or of a newer format.
         """
         header, samples = read_dataset(path)
-        return cls(samples=samples, inputs=header.inputs, targets=header.targets, provenance=header.provenance)
+        assert header.correspondence is not None
+        return cls(
+            samples=samples,
+            inputs=header.inputs,
+            targets=header.targets,
+            parameters=header.parameters,
+            correspondence=header.correspondence,
+            periods=header.periods,
+            provenance=header.provenance,
+        )
 
     def save(self, path: str | Path, *, compress: bool = False) -> None:
         """Write one HDF5 file, which appears whole or not at all; an existing file is replaced at the very end.
@@ -165,7 +265,14 @@ class Dataset:
             compress: Shrink the file, by a fifth for rough fields and more for smooth ones; writing takes about six
                 times as long, reading twice.
         """
-        header = Header(inputs=self.inputs, targets=self.targets, provenance=self.provenance)
+        header = Header(
+            inputs=self.inputs,
+            targets=self.targets,
+            parameters=self.parameters,
+            correspondence=self.correspondence,
+            periods=self.periods,
+            provenance=self.provenance,
+        )
         write_samples(path, self, header, compress=compress)
 
     def in_memory(self) -> "Dataset":
@@ -216,8 +323,10 @@ class Dataset:
     def subsample(self, num_points: int, seed: int = 0) -> "Dataset":
         """Keep ``num_points`` points of each sample, drawn without replacement and anew for each sample.
 
+        A trajectory keeps all its times, and the same points at each of them.
+
         Boundary flags stay with their points. Cells and quadrature weights are dropped: those of the full set of points
-        say nothing about a part of it.
+        say nothing about a part of it. Points drawn for one sample do not correspond to those of another.
         """
         fewest = int(np.argmin(self.num_points))
         if not 1 <= num_points <= self.num_points[fewest]:
@@ -230,12 +339,21 @@ class Dataset:
             for index, sample in enumerate(self)
         )
         step = {"subsample": num_points, "seed": seed}
-        return replace(self, samples=samples, provenance=self._with_step(step))
+        correspondence = correspondence_of(samples)
+        return replace(self, samples=samples, correspondence=correspondence, provenance=self._with_step(step))
 
     def fingerprint(self) -> str:
         """Return a hash of channels and samples: equal for equal content, wherever it is kept. Reads all samples."""
         digest = hashlib.blake2b(digest_size=16)
         digest.update(repr((self.inputs, self.targets, len(self))).encode())
+        if self.parameters:
+            digest.update(repr(self.parameters).encode())
+            digest.update(np.ascontiguousarray(self.parameter_values).data)
+        for times in self.times:
+            digest.update(repr(times.shape).encode())
+            digest.update(np.ascontiguousarray(times).data)
+        if self.periods is not None:
+            digest.update(repr(self.periods).encode())
         for sample in self:
             arrays = (sample.points, sample.inputs, sample.targets, sample.boundary, sample.cells, sample.weights)
             for array in arrays:
@@ -256,11 +374,34 @@ class Dataset:
         return np.array([sample.num_points for sample in self.samples])
 
     @property
+    def has_time(self) -> bool:
+        """Whether the samples are trajectories."""
+        return bool(self.times)
+
+    @property
+    def times(self) -> tuple[Float[np.ndarray, " _"], ...]:
+        """The times of each trajectory; empty where samples have no time."""
+        if isinstance(self.samples, StoredSamples):
+            return self.samples.times or ()
+        return tuple(sample.times for sample in self.samples if sample.times is not None)
+
+    @property
+    def shares_times(self) -> bool:
+        """Whether all trajectories have the same times."""
+        return self.has_time and all(np.array_equal(times, self.times[0]) for times in self.times)
+
+    @property
     def shares_points(self) -> bool:
         """Whether all samples have the same points, in the same order."""
-        candidates = iter(self.samples.one_per_geometry() if isinstance(self.samples, StoredSamples) else self.samples)
-        first = next(candidates).points
-        return all(sample.points is first or np.array_equal(sample.points, first) for sample in candidates)
+        return self.correspondence == "same points"
+
+    @property
+    def parameter_values(self) -> Float[np.ndarray, "sample parameter"]:
+        """The parameters of all samples."""
+        if isinstance(self.samples, StoredSamples):
+            stored = self.samples.parameters
+            return np.empty((len(self), 0)) if stored is None else stored.astype(np.float64)
+        return np.stack([sample.parameters for sample in self.samples])
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -281,8 +422,10 @@ class Dataset:
         return self.samples[position]
 
     def __repr__(self) -> str:
-        channels = (" ".join(map(str, channels)) or "nothing" for channels in (self.inputs, self.targets))
-        return f"Dataset({len(self)} samples in {self.dim}D: {' -> '.join(channels)})"
+        given, found = (*self.inputs, *self.parameters), self.targets
+        channels = (" ".join(map(str, channels)) or "nothing" for channels in (given, found))
+        samples = "trajectories" if self.has_time else "samples"
+        return f"Dataset({len(self)} {samples} in {self.dim}D: {' -> '.join(channels)})"
 
     def _pick(self, indices: Sequence[int], step: dict[str, Any]) -> "Dataset":
         if not indices:
@@ -291,10 +434,30 @@ class Dataset:
             samples: tuple[Sample, ...] | StoredSamples = self.samples.select(indices)
         else:
             samples = tuple(self.samples[index] for index in indices)
-        return replace(self, samples=samples, provenance=self._with_step(step))
+        # Some of the samples may have more in common than all.
+        correspondence = self.correspondence
+        if correspondence == "none":
+            correspondence = _in_common(samples)
+        return replace(self, samples=samples, correspondence=correspondence, provenance=self._with_step(step))
 
     def _with_step(self, step: dict[str, Any]) -> dict[str, Any]:
         return {**self.provenance, "steps": [*self.provenance.get("steps", []), step]}
+
+
+def _in_common(samples: tuple[Sample, ...] | StoredSamples) -> Correspondence:
+    return correspondence_of(samples.one_per_geometry() if isinstance(samples, StoredSamples) else samples)
+
+
+def _count(points: Any, **given: Any) -> int:
+    """Return the number of samples, which whatever is given per sample tells."""
+    for values in given.values():
+        if values is not None:
+            return len(values)
+    if getattr(points, "ndim", None) == 2:
+        raise ValueError(
+            "Points alone, the same for all samples, make no data set; give inputs, targets or parameters as well."
+        )
+    return len(points)
 
 
 def _one_each(values: Any, ndim_of_one: int | None, count: int, what: str) -> list[Any]:
@@ -306,13 +469,21 @@ def _one_each(values: Any, ndim_of_one: int | None, count: int, what: str) -> li
         # Converted once, so that all samples refer to one array.
         return [shared.astype(np.float64, copy=False) if shared.dtype.kind == "f" else shared] * count
     if len(values) != count:
-        raise ValueError(f"There are inputs for {count} samples and {what} for {len(values)}; they must agree.")
+        raise ValueError(f"There are {count} samples, and {what} for {len(values)}; they must agree.")
     return list(values)
 
 
-def _named(channels: Sequence[str | Channel] | None, values: Any, role: str) -> tuple[Channel, ...]:
+def _times_each(times: Any, count: int) -> list[Any]:
+    """Return the times of each sample, given once for all or for each."""
+    if times is not None and len(times) and np.ndim(times[0]) == 0:
+        return [np.asarray(times)] * count
+    return _one_each(times, None, count, "times")
+
+
+def _named(
+    channels: Sequence[str | Channel] | None, values: Any, role: str, times: Any, num_points: int
+) -> tuple[Channel, ...]:
     if channels is not None:
         return as_channels(channels)
-    first = np.shape(values[0]) if len(values) else (0, 0)
-    width = first[1] if len(first) > 1 else 1
+    width = num_channels(values[0], role, times, num_points) if len(values) else 0
     return as_channels([role] if width == 1 else [f"{role}_{column}" for column in range(width)])

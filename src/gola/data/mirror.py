@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
@@ -62,20 +62,29 @@ class Mirror:
         frame: The box.
         inputs: How input channels turn with the axes.
         targets: The same of target channels.
+        parameters: The same of parameters, which may be components of a load.
     """
 
     frame: Frame
     inputs: Components
     targets: Components
+    parameters: Components = field(default_factory=lambda: Components(()))
 
     @staticmethod
-    def of(frame: Frame, inputs: Sequence[Channel], targets: Sequence[Channel]) -> "Mirror":
+    def of(
+        frame: Frame, inputs: Sequence[Channel], targets: Sequence[Channel], parameters: Sequence[Channel] = ()
+    ) -> "Mirror":
         """Make a mirror for samples with these channels; scalars, where none are named."""
-        return Mirror(frame=frame, inputs=Components.of(inputs), targets=Components.of(targets))
+        return Mirror(
+            frame=frame,
+            inputs=Components.of(inputs),
+            targets=Components.of(targets),
+            parameters=Components.of(parameters),
+        )
 
     def allows(self, symmetry: Symmetry) -> bool:
         """Whether samples have all channels that it takes to turn them."""
-        return self.inputs.allow(symmetry) and self.targets.allow(symmetry)
+        return all(components.allow(symmetry) for components in (self.inputs, self.targets, self.parameters))
 
     def image(self, sample: Sample, symmetry: Symmetry) -> Sample:
         """Return the image of a sample, at the images of its points."""
@@ -84,6 +93,7 @@ class Mirror:
             points=symmetry.images_in_box(sample.points, self.frame.lower, sides),
             inputs=self.inputs.turned(sample.inputs, symmetry),
             targets=self.targets.turned(sample.targets, symmetry),
+            parameters=self.parameters.turned(sample.parameters[None], symmetry)[0],
         )
 
 

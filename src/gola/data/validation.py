@@ -1,4 +1,4 @@
-"""Checks on samples as they enter a data set: every mistake is named by sample, channel and row."""
+"""Checks on samples as they enter a data set: every mistake is named by sample, channel or parameter, and row."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from gola.data.sample import Channel, Sample
+from gola.data.times import checked_times, input_tables, require_alike_in_time, target_tables
 
 _OPTIONAL = ("boundary", "cells", "weights")
 
@@ -28,6 +29,7 @@ def checked_samples(
     samples: Iterable[Sample],
     inputs: Sequence[Channel],
     targets: Sequence[Channel],
+    parameters: Sequence[Channel] = (),
     labels: Iterable[str] | None = None,
 ) -> Iterator[Sample]:
     """Pass samples on one by one, each checked by itself and against the first.
@@ -45,8 +47,11 @@ def checked_samples(
                 boundary=sample.boundary,
                 cells=sample.cells,
                 weights=sample.weights,
+                parameter_values=sample.parameters,
+                times=sample.times,
                 inputs=inputs,
                 targets=targets,
+                parameters=parameters,
                 label=label,
             ),
             label,
@@ -78,9 +83,12 @@ def checked_sample(
     *,
     inputs: Sequence[Channel],
     targets: Sequence[Channel],
+    parameters: Sequence[Channel] = (),
+    parameter_values: Any = (),
     boundary: Any = None,
     cells: Any = None,
     weights: Any = None,
+    times: Any = None,
     label: str,
 ) -> Sample:
     """Build a float64 sample from array-likes, or say what is wrong with them.
@@ -88,13 +96,16 @@ def checked_sample(
     Arrays that have the right type already are not copied.
     """
     points = _points(points, label)
+    times = None if times is None else checked_times(times, label)
     return Sample(
         points=points,
-        inputs=_values(input_values, "input", inputs, len(points), label),
-        targets=_values(target_values, "target", targets, len(points), label),
+        inputs=_values(input_values, "input", inputs, len(points), times, label),
+        targets=_values(target_values, "target", targets, len(points), times, label),
         boundary=None if boundary is None else _boundary(boundary, len(points), label),
         cells=None if cells is None else _cells(cells, points, label),
         weights=None if weights is None else _weights(weights, len(points), label),
+        parameters=_parameters(parameter_values, parameters, label),
+        times=times,
     )
 
 
@@ -109,22 +120,60 @@ def _points(array: Any, label: str) -> Float[np.ndarray, "point dim"]:
 
 
 def _values(
-    array: Any, role: str, channels: Sequence[Channel], num_points: int, label: str
-) -> Float[np.ndarray, "point channel"]:
-    """Return values as one column per channel; a plain vector is one channel."""
-    values = _numbers(array, f"{role}s", label)
-    if values.ndim == 1:
-        values = values[:, None]
-    if values.ndim != 2 or len(values) != num_points:
+    array: Any,
+    role: str,
+    channels: Sequence[Channel],
+    num_points: int,
+    times: Float[np.ndarray, " time"] | None,
+    label: str,
+) -> Float[np.ndarray, "*time point channel"]:
+    """Return values as one column per channel; a plain vector is one channel, nothing is none."""
+    values = None if array is None else _numbers(array, f"{role}s", label)
+    allowed: list[tuple[int, ...]] = [(num_points,)]
+    if times is None:
+        values = np.empty((num_points, 0)) if values is None else values[:, None] if values.ndim == 1 else values
+    elif role == "target":
+        values, allowed = target_tables(values, len(times), num_points), [(len(times), num_points)]
+    else:
+        values = input_tables(values, len(channels), len(times), num_points)
+        allowed.append((len(times), num_points))
+    if values.shape[:-1] not in allowed:
+        per_time = "" if times is None else f",{' perhaps' * (role == 'input')} for each of {len(times)} times"
         raise ValueError(
-            f"{label}: {role}s must have one row for each of the {num_points} points and one column per channel; "
-            f"got shape {np.shape(array)}."
+            f"{label}: {role}s must have one row for each of the {num_points} points and one column per channel"
+            f"{per_time}; got shape {np.shape(array)}.{_hint(array, role, times)}"
         )
-    if values.shape[1] != len(channels):
+    if values.shape[-1] != len(channels):
         names = ", ".join(channel.name for channel in channels) or "none"
-        raise ValueError(f"{label} has {values.shape[1]} {role} channels; the data set has {len(channels)} ({names}).")
+        raise ValueError(f"{label} has {values.shape[-1]} {role} channels; the data set has {len(channels)} ({names}).")
     _require_finite(values, tuple(f"{role} channel {channel.name!r}" for channel in channels), label)
     return values
+
+
+def _hint(array: Any, role: str, times: Float[np.ndarray, " time"] | None) -> str:
+    """Point to parameters where the inputs of a sample are a few numbers, and to times where there is an axis more."""
+    if times is None and np.ndim(array) == 3:
+        return " Several times of one simulation make a trajectory: give times too."
+    if role == "input" and np.ndim(array) == 1:
+        return " Numbers of a whole sample are parameters: Dataset.from_arrays(points, targets=..., parameters=...)."
+    return ""
+
+
+def _parameters(array: Any, channels: Sequence[Channel], label: str) -> Float[np.ndarray, " parameter"]:
+    numbers = _numbers(array, "parameters", label) if np.size(array) else np.empty(0)
+    if numbers.shape != (len(channels),):
+        names = ", ".join(channel.name for channel in channels) or "none"
+        raise ValueError(
+            f"{label} has parameters of shape {numbers.shape}; it needs {len(channels)} numbers, one for each of"
+            f" {names}."
+        )
+    for channel, number in zip(channels, numbers.tolist(), strict=True):
+        if not np.isfinite(number):
+            raise ValueError(
+                f"{label}, parameter {channel.name!r} is {number}; it must be a finite number: repair or leave out this"
+                " sample."
+            )
+    return numbers
 
 
 def _boundary(array: Any, num_points: int, label: str) -> Bool[np.ndarray, " point"]:
@@ -172,15 +221,16 @@ def _numbers(array: Any, what: str, label: str) -> Float[np.ndarray, "..."]:
     return as_plain(numbers.astype(np.float64, copy=False))
 
 
-def _require_finite(values: Float[np.ndarray, "row column"], names: Sequence[str], label: str) -> None:
+def _require_finite(values: Float[np.ndarray, "*time row column"], names: Sequence[str], label: str) -> None:
     finite = np.isfinite(values)
     if finite.all():
         return
-    row, column = np.argwhere(~finite)[0]
-    count = int((~finite[:, column]).sum())
+    *time, row, column = np.argwhere(~finite)[0]
+    bad = ~finite[..., column]
+    when = f" time {time[0]}," if time else ""
     raise ValueError(
-        f"{label}, {names[column]}, row {row} is {values[row, column]} ({count} of {len(values)} rows are not finite "
-        "numbers); repair or leave out this sample."
+        f"{label}, {names[column]},{when} row {row} is {values[*time, row, column]} ({int(bad.sum())} of {bad.size} "
+        "rows are not finite numbers); repair or leave out this sample."
     )
 
 
@@ -192,6 +242,7 @@ def _require_one_per_point(array: np.ndarray, name: str, num_points: int, label:
 def _require_alike(sample: Sample, first: Sample, label: str) -> None:
     if sample.dim != first.dim:
         raise ValueError(f"{label} has points in {sample.dim} dimensions, the first sample in {first.dim}.")
+    require_alike_in_time(sample, first, label)
     for name in _OPTIONAL:
         if (getattr(sample, name) is None) != (getattr(first, name) is None):
             has, lacks = (label, "the first sample") if getattr(first, name) is None else ("the first sample", label)

@@ -7,6 +7,7 @@ import numpy as np
 
 from gola.data.dataset import Dataset
 from gola.data.frame import Frame
+from gola.data.trajectories import in_space_time
 from gola.geometry.points import draw_rows
 from gola.operators.operator import Operator, OperatorConfig
 from gola.registry import OPERATORS, unknown
@@ -18,22 +19,31 @@ def config_for(
     """Return the config of an operator for a data set.
 
     Args:
-        data: Decides on dimension and channels and, unless a config or a setting says otherwise, the radius.
+        data: Decides on dimension and channels and, unless a config or a setting says otherwise, the radius. The time
+            of trajectories is a further dimension.
         operator: Its name, its name and a preset, or a config.
         num_points: Points that the operator will see of each sample; all by default.
         settings: Changes to the preset.
     """
     if not data.targets:
         raise ValueError("The data set has inputs only; fitting needs targets.")
+    data = in_space_time(data)
     config = preset(operator) if isinstance(operator, str) else operator
     kind = kind_of(config)
     known = [one.name for one in fields(config)]
     for name in settings:
         if name not in known:
             raise ValueError(unknown(f"setting of the {kind.title}", name, known))
-    facts = {"dim": data.dim, "num_inputs": len(data.inputs), "num_outputs": len(data.targets)}
+    facts = {
+        "dim": data.dim,
+        "num_inputs": len(data.inputs),
+        "num_outputs": len(data.targets),
+        "num_parameters": len(data.parameters),
+    }
     if isinstance(operator, str):
-        config = config.adapted_to(_typical_points(data, num_points))
+        frame = Frame.around(data)
+        corners = [frame.encode(np.stack([one.points.min(axis=0), one.points.max(axis=0)])) for one in data]
+        config = config.adapted_to(_typical_points(data, num_points)).within(np.stack(corners))
     return replace(config, **{**facts, **settings})
 
 

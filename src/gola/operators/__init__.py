@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from gola.operators.closed_form.kernel import Kernel, KernelConfig
     from gola.operators.closed_form.mean import Mean, MeanConfig
     from gola.operators.closed_form.nearest import Nearest, NearestConfig
+    from gola.operators.closed_form.periodic_kernel import PeriodicKernel, PeriodicKernelConfig
+    from gola.operators.closed_form.pod_gp import PodGp, PodGpConfig
     from gola.operators.closed_form.pod_rbf import PodRbf, PodRbfConfig
     from gola.operators.cloud import Cloud
     from gola.operators.gola.gola import Gola, GolaConfig
@@ -47,6 +49,10 @@ _HOMES = {
     "Network": "operator",
     "Operator": "operator",
     "OperatorConfig": "operator",
+    "PeriodicKernel": "closed_form.periodic_kernel",
+    "PeriodicKernelConfig": "closed_form.periodic_kernel",
+    "PodGp": "closed_form.pod_gp",
+    "PodGpConfig": "closed_form.pod_gp",
     "PodRbf": "closed_form.pod_rbf",
     "PodRbfConfig": "closed_form.pod_rbf",
     "Queries": "queries",
@@ -81,6 +87,10 @@ __all__ = [
     "Network",
     "Operator",
     "OperatorConfig",
+    "PeriodicKernel",
+    "PeriodicKernelConfig",
+    "PodGp",
+    "PodGpConfig",
     "PodRbf",
     "PodRbfConfig",
     "Queries",

@@ -23,10 +23,11 @@ class Cloud:
 
     Attributes:
         points: Coordinates.
-        values: The input function at the points.
+        values: The input function at the points; no columns where there is none.
         weights: Share of each point in the sums over its sample; the weights of a sample sum to 1.
         offsets: Where each sample starts; the last entry is the number of points. They stay on the CPU wherever the
             cloud goes: they shape the computation, and reading them elsewhere would stall it.
+        parameters: Numbers of each sample; no columns where there are none.
         neighbourhood: Neighbour lists within each sample, for the operators that need them.
         radius: The radius of those lists, for finding the neighbours of further points.
         spectra: Waves on the domain of each sample, for the operators that need them.
@@ -36,12 +37,17 @@ class Cloud:
     values: Float[Tensor, "point channel"]
     weights: Float[Tensor, " point"]
     offsets: Int[Tensor, " sample_plus_one"]
+    parameters: Float[Tensor, "sample parameter"]
     neighbourhood: Neighbourhood | None = None
     radius: float | None = None
     spectra: tuple[Spectrum, ...] | None = None
 
     @staticmethod
-    def of(points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]) -> "Cloud":
+    def of(
+        points: Float[Tensor, "point dim"],
+        values: Float[Tensor, "point channel"],
+        parameters: Float[Tensor, " parameter"] | None = None,
+    ) -> "Cloud":
         """Make the cloud of one sample, with equal weights (the paper's 1/N) and no neighbours yet."""
         num_points = len(points)
         return Cloud(
@@ -49,6 +55,7 @@ class Cloud:
             values=values,
             weights=points.new_full((num_points,), 1.0 / num_points),
             offsets=torch.tensor([0, num_points]),
+            parameters=points.new_empty(1, 0) if parameters is None else parameters[None],
         )
 
     @property
@@ -70,6 +77,18 @@ class Cloud:
         """Return this cloud with the neighbour lists of a radius."""
         neighbourhood = radius_neighbourhood(self.points.detach().cpu().numpy(), radius, offsets=self.offsets.numpy())
         return replace(self, neighbourhood=neighbourhood.to(self.points.device), radius=radius)
+
+    def with_parameters_as_values(self) -> "Cloud":
+        """Return this cloud with parameters as further channels of the input function, constant in each sample.
+
+        Where there is neither an input function nor a parameter, the only input is the domain: its indicator function,
+        1 at every point, takes their place.
+        """
+        if self.parameters.shape[1]:
+            values = torch.cat([self.values, self.parameters[self.sample_of_point].to(self.values)], dim=1)
+        else:
+            values = self.values if self.values.shape[1] else torch.ones_like(self.points[:, :1])
+        return replace(self, values=values, parameters=self.parameters[:, :0])
 
     def with_weights(
         self, weights: Float[Tensor, " point"] | Literal["equal", "voronoi"], domain: Domain | None = None
@@ -113,6 +132,7 @@ class Cloud:
             points=self.points.to(device),
             values=self.values.to(device),
             weights=self.weights.to(device),
+            parameters=self.parameters.to(device),
             neighbourhood=self.neighbourhood.to(device) if self.neighbourhood else None,
             spectra=tuple(spectrum.to(device) for spectrum in self.spectra) if self.spectra else None,
         )
@@ -133,6 +153,7 @@ class Cloud:
                 [clouds[0].offsets[:1]]
                 + [cloud.offsets[1:] + start for cloud, start in zip(clouds, starts, strict=False)]
             ),
+            parameters=torch.cat([cloud.parameters for cloud in clouds]),
             neighbourhood=Neighbourhood.collate(lists) if len(lists) == len(clouds) else None,
             radius=clouds[0].radius,
             spectra=sum(spectra, start=()) if len(spectra) == len(clouds) else None,

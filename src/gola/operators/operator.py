@@ -20,7 +20,8 @@ from gola.protocol import FitTask
 from gola.registry import OPERATORS, unknown
 
 Structure = Literal["neighbours", "spectra", "parameters"]
-"""What an operator may need besides points and values; parameters are inputs that are constant within each sample."""
+"""What an operator may need besides points and values; parameters are numbers of a sample, or inputs that are constant
+within each sample."""
 
 ConfigType = TypeVar("ConfigType", bound="OperatorConfig")
 GraphConfigType = TypeVar("GraphConfigType", bound="GraphConfig")
@@ -35,8 +36,9 @@ class OperatorConfig:
 
     Attributes:
         dim: Number of coordinates of a point.
-        num_inputs: Channels of the input function.
+        num_inputs: Channels of the input function; 0 where there is none.
         num_outputs: Channels of the predicted function.
+        num_parameters: Numbers of each sample that the operator is given besides.
     """
 
     operator: ClassVar[type["Operator"]]
@@ -45,14 +47,31 @@ class OperatorConfig:
     dim: int = 2
     num_inputs: int = 1
     num_outputs: int = 1
+    num_parameters: int = 0
 
     def __post_init__(self) -> None:
         if self.dim not in (1, 2, 3):
             raise ValueError(f"dim must be 1, 2 or 3; got {self.dim}.")
-        self._require_positive("num_inputs", "num_outputs")
+        self._require_positive("num_outputs")
+        for name in ("num_inputs", "num_parameters"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative; got {getattr(self, name)}.")
+
+    @property
+    def num_channels(self) -> int:
+        """Channels of an input function with parameters as constant channels; 1, the domain itself, without either."""
+        return self.num_inputs + self.num_parameters or 1
 
     def adapted_to(self: ConfigType, points: Float[np.ndarray, "point dim"]) -> ConfigType:  # noqa: ARG002
         """Return these settings with those that the points of a typical sample should decide."""
+        return self
+
+    def within(self: ConfigType, corners: Float[np.ndarray, "sample 2 dim"]) -> ConfigType:  # noqa: ARG002
+        """Return these settings with those that the boxes around all samples should decide.
+
+        Args:
+            corners: Lower and upper corner of each box, as operators see them.
+        """
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -158,6 +177,8 @@ class Operator(torch.nn.Module, ABC):
         normalised: Whether it wants inputs and targets of zero mean and unit spread, or their own units.
         heeds: Which settings of a task it reads besides samples and seed: ``"training"``, ``"session"``.
         holds_out: Whether fitting it gives predictions of held-out training samples at no further cost.
+        reads_parameters: Whether it reads the parameters of a cloud; if not, it sees them as further channels of the
+            input function, constant in each sample.
         config_type: The class of its config.
         presets: Named configs to start from.
     """
@@ -169,6 +190,7 @@ class Operator(torch.nn.Module, ABC):
     normalised: ClassVar[bool] = True
     heeds: ClassVar[frozenset[str]] = frozenset()
     holds_out: ClassVar[bool] = False
+    reads_parameters: ClassVar[bool] = False
     config_type: ClassVar[type[OperatorConfig]]
     presets: ClassVar[Mapping[str, OperatorConfig]]
 
@@ -196,15 +218,20 @@ class Operator(torch.nn.Module, ABC):
             at: Points at which to predict instead, where the input function need not be known: the same points for
                 every sample, or :class:`Queries`. Predictions come sample after sample.
         """
-        self._check(cloud)
+        seen = self.seen(cloud)
         if at is None:
-            return self.predict(cloud)
+            return self.predict(seen)
         queries = at if isinstance(at, Queries) else Queries.repeated(at, cloud.num_samples)
-        return self.predict_at(cloud, queries)
+        return self.predict_at(seen, queries)
+
+    def seen(self, cloud: Cloud) -> Cloud:
+        """Return a cloud as this operator sees it, after checking that it is one that it was made for."""
+        self._check(cloud)
+        return cloud if self.reads_parameters else cloud.with_parameters_as_values()
 
     @abstractmethod
     def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
-        """Predict at the points of the cloud."""
+        """Predict at the points of the cloud, which is as :meth:`seen` returns it."""
 
     def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
         """Predict at the queries: they join the cloud as points that listen and never speak."""
@@ -228,6 +255,11 @@ class Operator(torch.nn.Module, ABC):
         """Number of parameters, a complex number counted once."""
         return sum(self.parameter_counts().values())
 
+    @classmethod
+    def is_worth_trying(cls, task: FitTask) -> bool:  # noqa: ARG003
+        """Whether an automatic choice should compare this operator on samples like those of a task."""
+        return True
+
     def require_samples(self, task: FitTask) -> None:
         """Check that a task has as many samples as this operator needs."""
         if len(task.samples) < self.min_samples:
@@ -245,6 +277,7 @@ class Operator(torch.nn.Module, ABC):
         for what, wanted, given in (
             ("coordinates", self.config.dim, cloud.dim),
             ("input channels", self.config.num_inputs, cloud.values.shape[1]),
+            ("parameters", self.config.num_parameters, cloud.parameters.shape[1]),
         ):
             if wanted != given:
                 raise ValueError(
@@ -257,6 +290,11 @@ class Network(Operator):
     """An operator whose parameters are trained step by step."""
 
     heeds: ClassVar[frozenset[str]] = frozenset({"training", "session"})
+
+    @classmethod
+    def is_worth_trying(cls, task: FitTask) -> bool:
+        """Whether there are functions or shapes to learn from: a few numbers on one mesh teach a network little."""
+        return task.num_fields > 0 or task.correspondence == "none"
 
     def fit(self, task: FitTask) -> FitResult:
         """Train as the task says."""

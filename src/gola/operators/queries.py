@@ -55,6 +55,7 @@ def with_queries(cloud: Cloud, queries: Queries) -> tuple[Cloud, Bool[Tensor, " 
         values=torch.cat([cloud.values, interpolated_values(cloud, queries)])[order],
         weights=torch.cat([cloud.weights, cloud.weights.new_zeros(len(queries.points))])[order],
         offsets=cloud.offsets + queries.offsets,
+        parameters=cloud.parameters,
         radius=cloud.radius,
     )
     if cloud.neighbourhood is not None:

@@ -1,7 +1,7 @@
 """From a user's units to those of an operator, and back."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,26 +17,34 @@ from gola.operators.normaliser import Normaliser
 
 @dataclass(frozen=True, kw_only=True)
 class Scaling:
-    """How points, inputs and targets are scaled for an operator, fitted to training samples only.
+    """How points, inputs, targets and parameters are scaled for an operator, fitted to training samples only.
 
     Attributes:
         frame: Of the points.
         inputs: Normaliser of the inputs.
         targets: Normaliser of the targets.
+        parameters: Normaliser of the parameters.
         normalised: Whether the operator sees normalised values; if not, it sees values in their own units.
         input_units: What inputs are divided by before anything else; all 1 if empty.
         target_units: What predictions are multiplied by after everything else; all 1 if empty.
+        parameter_units: What parameters are divided by before anything else; all 1 if empty.
     """
 
     frame: Frame
     inputs: Normaliser
     targets: Normaliser
+    parameters: Normaliser = field(default_factory=lambda: Normaliser(mean=(), scale=()))
     normalised: bool = True
     input_units: tuple[float, ...] = ()
     target_units: tuple[float, ...] = ()
+    parameter_units: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for units, channels in ((self.input_units, self.inputs), (self.target_units, self.targets)):
+        for units, channels in (
+            (self.input_units, self.inputs),
+            (self.target_units, self.targets),
+            (self.parameter_units, self.parameters),
+        ):
             require_numbers(units, "A scaling")
             if units and (len(units) != len(channels.mean) or not all(units)):
                 raise ValueError(f"A scaling needs a unit other than 0 for each of {len(channels.mean)} channels.")
@@ -51,6 +59,7 @@ class Scaling:
             frame=Frame.around(read),
             inputs=Normaliser.fit(sample.inputs for sample in read),
             targets=Normaliser.fit(sample.targets for sample in read),
+            parameters=Normaliser.fit(sample.parameters[None] for sample in read),
             normalised=normalised,
         )
 
@@ -60,11 +69,20 @@ class Scaling:
         points: Float[np.ndarray, "point dim"],
         inputs: Float[np.ndarray, "point channel"],
         dtype: torch.dtype = torch.float32,
+        *,
+        parameters: Float[np.ndarray, " parameter"] | None = None,
     ) -> Cloud:
         """Return the cloud of one sample as the operator sees it."""
-        values = torch.from_numpy(inputs / np.array(self.input_units) if self.input_units else inputs)
-        values = self.inputs.encode(values) if self.normalised else values
-        return Cloud.of(self.places(points, dtype), values.to(dtype))
+        values = self._seen(inputs, self.inputs, self.input_units).to(dtype)
+        numbers = np.empty(0) if parameters is None else parameters
+        seen = self._seen(numbers, self.parameters, self.parameter_units).to(dtype)
+        return Cloud.of(self.places(points, dtype), values, seen)
+
+    def _seen(
+        self, values: Float[np.ndarray, "*row channel"], normaliser: Normaliser, units: tuple[float, ...]
+    ) -> Float[Tensor, "*row channel"]:
+        plain = torch.from_numpy(values / np.array(units) if units else values)
+        return normaliser.encode(plain) if self.normalised else plain
 
     def places(
         self, points: Float[np.ndarray, "point dim"], dtype: torch.dtype = torch.float32
@@ -92,8 +110,8 @@ class Scaling:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        parts = {name: getattr(self, name).to_dict() for name in ("frame", "inputs", "targets")}
-        units = {name: list(getattr(self, name)) for name in ("input_units", "target_units")}
+        parts = {name: getattr(self, name).to_dict() for name in ("frame", "inputs", "targets", "parameters")}
+        units = {name: list(getattr(self, name)) for name in ("input_units", "target_units", "parameter_units")}
         return {**parts, **units, "normalised": self.normalised}
 
     @classmethod
@@ -103,7 +121,10 @@ class Scaling:
             frame=Frame.from_dict(values["frame"]),
             inputs=Normaliser.from_dict(values["inputs"]),
             targets=Normaliser.from_dict(values["targets"]),
+            # Version 2 of the surrogate's file knows no parameters.
+            parameters=Normaliser.from_dict(values.get("parameters", {"mean": [], "scale": []})),
             normalised=values["normalised"],
             input_units=tuple(values["input_units"]),
             target_units=tuple(values["target_units"]),
+            parameter_units=tuple(values.get("parameter_units", ())),
         )

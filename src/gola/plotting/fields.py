@@ -1,5 +1,8 @@
 """Draw functions on meshes and scattered points, with holes kept open."""
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
@@ -13,6 +16,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from gola.data.sample import Channel, Sample
 from gola.plotting.cuts import middle_cuts
+from gola.plotting.parameters import ParameterSpace, draw_parameters, flat
 from gola.plotting.raster import fill, raster
 from gola.plotting.style import FIELD_COLOURS, frame, house_style, new_figure
 
@@ -23,27 +27,50 @@ _NUM_PIXELS = 192
 _PANELS_IN_A_ROW = 4
 
 
-def draw_sample(sample: Sample, inputs: tuple[Channel, ...], targets: tuple[Channel, ...], *, title: str) -> Figure:
-    """Draw every channel of a sample on its own points: in one row if they are few, else inputs above targets."""
-    rows = [
-        [(channel, sample.inputs[:, column]) for column, channel in enumerate(inputs)],
-        [(channel, sample.targets[:, column]) for column, channel in enumerate(targets)],
+def draw_sample(
+    sample: Sample,
+    inputs: tuple[Channel, ...],
+    targets: tuple[Channel, ...],
+    *,
+    title: str,
+    parameters: ParameterSpace | None = None,
+) -> Figure:
+    """Draw every channel of a sample on its own points: in one row if they are few, else inputs above targets.
+
+    Args:
+        sample: The sample.
+        inputs: Channels of its inputs.
+        targets: Channels of its targets.
+        title: The heading.
+        parameters: Those of all samples, among which its own are drawn in a panel before the inputs.
+    """
+    shown = [partial(_draw_channel, sample, channel, sample.inputs[:, column]) for column, channel in enumerate(inputs)]
+    if parameters:
+        shown = [partial(_draw_own_parameters, parameters, sample), *shown]
+    solved = [
+        partial(_draw_channel, sample, channel, sample.targets[:, column]) for column, channel in enumerate(targets)
     ]
-    if len(inputs) + len(targets) <= _PANELS_IN_A_ROW or not targets:
-        rows = [rows[0] + rows[1]]
+    rows = [shown + solved] if len(shown + solved) <= _PANELS_IN_A_ROW or not solved or not shown else [shown, solved]
     with house_style():
         num_columns = max(map(len, rows))
         figure = new_figure(num_columns, len(rows), three_dimensional=sample.dim == 3)
         panels = iter(list(figure.axes))
         for row in rows:
-            for channel, values in row:
-                panel = next(panels)
-                draw_field(panel, sample, values, label=channel.unit)
-                frame(panel, str(channel), dim=sample.dim)
+            for draw in row:
+                draw(next(panels))
             for _ in range(num_columns - len(row)):
                 next(panels).remove()
         figure.suptitle(title)
         return figure
+
+
+def _draw_channel(sample: Sample, channel: Channel, values: Float[np.ndarray, " point"], panel: Axes) -> None:
+    draw_field(panel, sample, values, label=channel.unit)
+    frame(panel, str(channel), dim=sample.dim)
+
+
+def _draw_own_parameters(parameters: ParameterSpace, sample: Sample, panel: Axes) -> None:
+    draw_parameters(flat(panel), parameters, sample.parameters)
 
 
 def draw_field(
@@ -66,17 +93,37 @@ def draw_field(
         label: What the numbers along the scale are.
     """
     limits = limits or (float(values.min()), float(values.max()))
+    paint_field(axes, sample, values, limits=limits, colours=colours)
     if sample.dim == 1:
-        _draw_curve(axes, sample, values, limits, label)
-        return
+        axes.set_ylabel(label)
+    else:
+        add_scale([axes], limits, colours, label)
+
+
+def paint_field(
+    axes: Axes,
+    sample: Sample,
+    values: Float[np.ndarray, " point"],
+    *,
+    limits: tuple[float, float],
+    colours: str = FIELD_COLOURS,
+) -> None:
+    """Draw values like :func:`draw_field`, without a colour bar."""
     scale = Normalize(*limits)
-    if sample.dim == 3:
+    if sample.dim == 1:
+        _draw_curve(axes, sample, values, limits)
+    elif sample.dim == 3:
         _draw_cuts(axes, sample, values, scale, colours)
     else:
         _draw_plane(axes, sample, values, scale, colours)
-    figure = axes.get_figure(root=True)
+
+
+def add_scale(panels: Sequence[Axes], limits: tuple[float, float], colours: str, label: str) -> None:
+    """Add a colour bar beside panels that share it."""
+    figure = panels[0].get_figure(root=True)
     assert figure is not None
-    figure.colorbar(ScalarMappable(norm=scale, cmap=colours), ax=axes, shrink=0.8, label=label, format=_numbers())
+    shades = ScalarMappable(norm=Normalize(*limits), cmap=colours)
+    figure.colorbar(shades, ax=list(panels), shrink=0.8, label=label, format=_numbers())
 
 
 def _numbers() -> ScalarFormatter:
@@ -86,14 +133,11 @@ def _numbers() -> ScalarFormatter:
     return numbers
 
 
-def _draw_curve(
-    axes: Axes, sample: Sample, values: Float[np.ndarray, " point"], limits: tuple[float, float], label: str
-) -> None:
+def _draw_curve(axes: Axes, sample: Sample, values: Float[np.ndarray, " point"], limits: tuple[float, float]) -> None:
     order = np.argsort(sample.points[:, 0])
     axes.plot(sample.points[order, 0], values[order], color="0.2", marker=".", markersize=3)
     room = 0.05 * (limits[1] - limits[0]) or 1.0
     axes.set_ylim(limits[0] - room, limits[1] + room)
-    axes.set_ylabel(label)
 
 
 def _draw_plane(

@@ -13,13 +13,19 @@ def file_names(data: Dataset) -> list[str]:
 
     The files of imported samples are listed in the provenance, and so is which samples were kept since.
     """
-    files = [PurePath(file).name for file in data.provenance.get("files", ())]
+    files = _told_apart([PurePath(file) for file in data.provenance.get("files", ())])
     for step in data.provenance.get("steps", ()):
         try:
             files = _kept(files, step)
         except IndexError:  # one file held several samples
             break
     return files if len(files) == len(data) else [""] * len(data)
+
+
+def _told_apart(files: list[PurePath]) -> list[str]:
+    """Return the names of files, with their folders where these tell them apart: case_1/T_*.vtu."""
+    names = [file.name for file in files]
+    return names if len(set(names)) == len(names) else ["/".join(file.parts[-2:]) for file in files]
 
 
 def _kept(files: list[str], step: dict[str, Any]) -> list[str]:

@@ -51,7 +51,10 @@ def draw_surrogate(surrogate: Surrogate, *, title: str) -> Figure:
 def surrogate_facts(surrogate: Surrogate) -> dict[str, str]:
     """Return what is known of a surrogate as a whole, by name."""
     provenance = surrogate.provenance
-    facts = {"operator": f"{surrogate.operator.name} in {surrogate.dim}D"}
+    axis = surrogate.time_axis
+    facts = {"operator": f"{surrogate.operator.name} in {surrogate.dim}D{' and time' * surrogate.has_time}"}
+    if axis is not None:
+        facts["times"] = f"{axis.times[0]:.4g} to {axis.times[-1]:.4g}" + f", {len(axis.times)} of them" * axis.shared
     facts |= {_SCORES.get(name, name): f"{score:.4g}" for name, score in surrogate.scores.items()}
     facts |= _chosen(provenance.get("choice", {}))
     facts |= _training(provenance.get("data", {}))
@@ -59,7 +62,7 @@ def surrogate_facts(surrogate: Surrogate) -> dict[str, str]:
         facts["points of a sample"] = f"{surrogate.coverage.fewest_points} or more"
     if "seconds" in provenance:
         facts["time to fit"] = f"{provenance['seconds']:.1f} s"
-    facts["parameters"] = f"{surrogate.operator.num_parameters:,}"
+    facts["learned numbers"] = f"{surrogate.operator.num_parameters:,}"
     if "seed" in provenance:
         facts["seed"] = f"{provenance['seed']}"
     facts["versions"] = ", ".join(f"{name} {number}" for name, number in provenance.get("versions", {}).items())
@@ -76,6 +79,14 @@ def channel_table(surrogate: Surrogate) -> list[tuple[str, str, str, str, str]]:
     rows = [
         ("input", channel.name, channel.unit or "–", known, "")
         for channel, known in zip(surrogate.inputs, ranges, strict=True)
+    ]
+    ranges = ["–"] * len(surrogate.parameters)
+    if coverage is not None:
+        ends = zip(coverage.lowest_parameters, coverage.highest_parameters, strict=True)
+        ranges = [f"{low:.4g} to {high:.4g}" for low, high in ends]
+    rows += [
+        ("parameter", channel.name, channel.unit or "–", known, "")
+        for channel, known in zip(surrogate.parameters, ranges, strict=True)
     ]
     return rows + [
         ("target", channel.name, channel.unit or "–", "", errors.get(column, "–"))
@@ -142,7 +153,7 @@ def _draw_points(axes: Axes, surrogate: Surrogate) -> None:
     else:
         what = "box around the training points"
     frame(axes, what, dim=surrogate.dim)
-    limits = zip("xyz", box.lower, box.upper, strict=False)
+    limits = zip("xyz"[: surrogate.dim], box.lower, box.upper, strict=False)
     axes.set(**{f"{axis}lim": (low, high) for axis, low, high in limits})
     if not isinstance(axes, Axes3D) and surrogate.dim == 1:
         axes.set_yticks([])

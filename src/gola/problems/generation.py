@@ -115,9 +115,11 @@ def _header(problem: Problem, num_samples: int, seed: int) -> Header:
     return Header(
         inputs=problem.inputs,
         targets=problem.targets,
+        parameters=problem.parameters,
+        periods=problem.periods,
         provenance={
             "problem": problem.name,
-            "parameters": problem.parameters,
+            "settings": problem.settings,
             "seed": seed,
             "num_samples": num_samples,
             "version": version("gola"),
@@ -134,7 +136,8 @@ def _is_finished(path: Path, header: Header, overwrite: bool) -> bool:
     if overwrite or not path.exists():
         return False
     existing = Dataset.load(path)
-    if Header(inputs=existing.inputs, targets=existing.targets, provenance=existing.provenance) != header:
+    about = {name: getattr(existing, name) for name in ("inputs", "targets", "parameters", "periods", "provenance")}
+    if Header(**about) != header:
         raise ValueError(f"{path} exists and holds other data; choose another name, or overwrite it (--overwrite).")
     return True
 

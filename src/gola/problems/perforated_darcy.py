@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from gola.data.sample import Channel, Sample
 from gola.problems.finite_elements import (
+    at_quadrature,
     element_mesh,
     facets_between,
     node_weights,
@@ -115,15 +116,10 @@ def solve_darcy(mesh: TriangleMesh, permeability: PlaneFunction, source: PlaneFu
     """
     skfem = scikit_fem()
     basis = skfem.Basis(element_mesh(mesh.points, mesh.cells), skfem.ElementTriP2(), intorder=2)
-    places = np.asarray(basis.global_coordinates())
-
-    def at_places(function: PlaneFunction) -> Float[np.ndarray, "cell place"]:
-        return function(places.reshape(2, -1).T).reshape(places.shape[1:])
-
     stiffness = skfem.BilinearForm(lambda u, v, w: w.a * product_of_gradients(u, v))
     load = skfem.LinearForm(lambda v, w: w.f * v)
-    matrix = stiffness.assemble(basis, a=at_places(permeability)).tocsr()
-    right_side = load.assemble(basis, f=at_places(source))
+    matrix = stiffness.assemble(basis, a=at_quadrature(basis, permeability)).tocsr()
+    right_side = load.assemble(basis, f=at_quadrature(basis, source))
     free = basis.complement_dofs(basis.get_dofs(facets_between(basis.mesh, mesh.loops[0])))
     solution = np.zeros(basis.N)
     solution[free] = solve_positive_definite(matrix[free][:, free], right_side[free])

@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gola.data.periods import Periods
 from gola.data.sample import Channel, Sample
 from gola.extras import require
 
 
 class Problem(ABC):
-    """A PDE benchmark: draws random input functions and solves for their targets.
+    """A PDE benchmark: draws random inputs, functions or a few numbers, and solves for their targets.
 
-    A concrete problem is a frozen, keyword-only dataclass whose fields are its parameters. Sample ``index`` of
+    A concrete problem is a frozen, keyword-only dataclass whose fields are its settings. Sample ``index`` of
     ``seed`` depends on nothing else, and samples are always solved in the same chunks, so a data set is the same
     to the last bit however many workers make it.
     """
@@ -25,11 +26,15 @@ class Problem(ABC):
     equation: ClassVar[str]
     inputs: ClassVar[tuple[Channel, ...]]
     targets: ClassVar[tuple[Channel, ...]]
+    parameters: ClassVar[tuple[Channel, ...]] = ()
+    """Numbers that are drawn for each sample, ``Sample.parameters``, such as a Reynolds number or a load."""
     dim: ClassVar[int]
     chunk_size: ClassVar[int]
     """How many samples one unit of work solves together."""
     symmetries: ClassVar[tuple[str, ...]] = ()
     """Reflections and rotations that map solutions to solutions, as ``TrainingConfig`` takes them."""
+    periods: ClassVar[Periods | None] = None
+    """The period along each axis, None along those without; None where there are none at all."""
 
     @property
     @abstractmethod
@@ -41,7 +46,12 @@ class Problem(ABC):
         """Draw and solve the samples with these indices, in float64."""
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameter_descriptions(self) -> list[str]:
+        """The parameters, for people to read."""
+        return [str(parameter) for parameter in self.parameters]
+
+    @property
+    def settings(self) -> dict[str, Any]:
         """The settings that define the problem, ready for JSON."""
         return asdict(self)  # type: ignore[call-overload]  # every concrete problem is a dataclass
 

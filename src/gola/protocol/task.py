@@ -2,9 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from gola.data.correspondence import Correspondence
 from gola.data.dataset import Dataset
+from gola.data.periods import Periods
 from gola.data.sample import Channel, Sample
 from gola.protocol.progress import Epoch
 from gola.protocol.session import Session
@@ -25,6 +30,10 @@ class FitTask:
         samples: The training samples.
         inputs: Channels of the inputs.
         targets: Channels of the targets.
+        parameters: Name and unit of each parameter.
+        correspondence: How the points of one sample correspond to those of another.
+        periods: The period along each axis in the units of the points, None for an axis that is not periodic; None
+            where none is.
         training: How to train, for operators that are trained.
         seed: Random seed of everything that is random.
         session: How to run: devices, checkpoints, progress.
@@ -36,6 +45,9 @@ class FitTask:
     samples: Sequence[Sample]
     inputs: tuple[Channel, ...]
     targets: tuple[Channel, ...]
+    parameters: tuple[Channel, ...] = ()
+    correspondence: Correspondence = "none"
+    periods: Periods | None = None
     training: TrainingConfig = field(default_factory=TrainingConfig)
     seed: int = 0
     session: Session = field(default_factory=Session)
@@ -45,7 +57,15 @@ class FitTask:
     @staticmethod
     def of(data: Dataset, **settings: Any) -> "FitTask":
         """Make the task of fitting to all samples of a data set."""
-        return FitTask(samples=tuple(data), inputs=data.inputs, targets=data.targets, **settings)
+        known = ("inputs", "targets", "parameters", "correspondence", "periods")
+        about = {name: getattr(data, name) for name in known}
+        return FitTask(samples=tuple(data), **about, **settings)
+
+    @cached_property
+    def num_fields(self) -> int:
+        """Number of input channels that are functions: not constant within every sample."""
+        varies = [np.ptp(sample.inputs, axis=0) > 0 for sample in self.samples]
+        return int(np.any(varies, axis=0).sum())
 
     def select(self, rows: Sequence[int]) -> "FitTask":
         """Return the task of fitting to some of the samples."""

@@ -18,6 +18,8 @@ class TrainingConfig:
         num_steps: Steps, where the number of epochs is left open.
         batch_size: Samples per step.
         learning_rate: Peak of the schedule: a linear warm-up, then half a cosine down to zero.
+        rates: Learning rates to choose from instead, by the error on held-out samples of short training runs; none to
+            use ``learning_rate``.
         weight_decay: Decoupled, as in AdamW.
         warmup: Share of the steps that warm up.
         clip: Largest norm of a gradient; longer ones are shortened to it.
@@ -37,6 +39,7 @@ class TrainingConfig:
     num_steps: int = 1000
     batch_size: int = 5
     learning_rate: float = 1e-3
+    rates: tuple[float, ...] = ()
     weight_decay: float = 1e-4
     warmup: float = 0.1
     clip: float = 1.0
@@ -61,6 +64,8 @@ class TrainingConfig:
                 raise ValueError(f"{name} must not be negative; got {getattr(self, name)}.")
         if not isinstance(self.symmetries, tuple):
             raise ValueError(f"symmetries must be a sequence, like ('-xy', 'yx'); got {self.symmetries!r}.")
+        if not isinstance(self.rates, tuple) or not all(rate > 0 for rate in self.rates):
+            raise ValueError(f"rates must be learning rates greater than 0, like (1e-3, 4e-3); got {self.rates!r}.")
         for text in self.symmetries:
             Symmetry.parse(text)
 
@@ -92,4 +97,5 @@ class TrainingConfig:
         for name in settings:
             if name not in known:
                 raise ValueError(unknown("setting of training", name, known))
-        return cls(**{**settings, "symmetries": tuple(settings.get("symmetries", ()))})
+        several = {name: tuple(settings.get(name, ())) for name in ("rates", "symmetries")}
+        return cls(**{**settings, **several})

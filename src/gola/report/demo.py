@@ -104,8 +104,7 @@ def _fields(entries: Sequence[Entry], test: Dataset) -> Picture:
     row = representative_samples(np.prod([entry.result.errors for entry in entries], axis=0))["median"]
     sample = test[row]
     predictions = [
-        Prediction(label=entry.name, sample=sample, values=entry.surrogate.predict(sample.points, sample.inputs))
-        for entry in entries
+        Prediction(label=entry.name, sample=sample, values=entry.surrogate.predict_sample(sample)) for entry in entries
     ]
     return Picture(
         png=as_png(draw_predictions(predictions, test.inputs, test.targets)),
@@ -145,7 +144,7 @@ def _facts(entries: Sequence[Entry], data: Dataset, command: str, seconds: float
         "command": f"`{command}`",
         "time": f"{seconds:.0f} s in total{earlier}",
         "data": f"`{Path(run.data).name}`: {len(data)} samples of {made['problem']}, seed {made['seed']},"
-        f" {_listed(made['parameters'])}",
+        f" {_listed(made['settings'])}",
         "samples": f"{run.num_train} training samples, {run.num_test} test samples, {run.num_points} points each,"
         f" seed {run.seed}",
         "fingerprint of the training samples": f"`{trained.surrogate.provenance['data']['fingerprint']}`",

@@ -136,7 +136,10 @@ class FunctionSpace(Fitted):
         return evaluate(self._angles_at(points), self.waves)
 
     def values(
-        self, points: Float[Tensor, "point dim"], coefficients: Float[Tensor, "mode channel"]
+        self,
+        points: Float[Tensor, "point dim"],
+        coefficients: Float[Tensor, "mode channel"],
+        nodes: Float[Tensor, "node dim"] | None = None,  # noqa: ARG002  # spaces of nodes ask for them
     ) -> Float[Tensor, "point channel"]:
         """Evaluate the function with these coefficients."""
         portions = self._angles_at(points).split(_PORTION)

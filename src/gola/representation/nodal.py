@@ -1,15 +1,17 @@
-"""Functions that are all known at the same points: their values there are what they are, to rounding."""
+"""Functions that are all known at the same nodes: their values there are what they are, to rounding."""
 
 from collections.abc import Sequence
 from typing import final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.spatial import cKDTree
 from torch import Tensor
 
+from gola.geometry.cells import cell_weights
 from gola.geometry.interpolation import interpolation_weights
+from gola.geometry.layers import Layers, line_weights
 from gola.representation.fitted import Fitted
 
 # Places that are nearer to a node than this share of the extent are the node.
@@ -20,33 +22,59 @@ _NEGLIGIBLE = 1e-13
 
 @final
 class NodalSpace(Fitted):
-    r"""The span of some functions that share their points, in orthonormal modes of their values there (POD).
+    r"""The span of some functions that share their nodes, in orthonormal modes of their values there (POD).
 
     .. math:: u(x_i) = \sum_k a_k \psi_k(x_i)
 
-    Nothing is smoothed and nothing is lost, whatever the mesh. Between the points functions are interpolated.
+    Nothing is smoothed and nothing is lost, whatever the mesh. Nodes may lie elsewhere in every sample; then row i of
+    its points is node i. Between the nodes functions are interpolated, in the cells of the mesh where they are known.
+    Nodes in layers, as those of space and time, are interpolated within layers and then between them.
 
     Attributes:
-        nodes: The points.
-        modes: The modes at the points.
+        nodes: The nodes; of moved ones, those of the first sample.
+        modes: The modes at the nodes.
         lower: Lower corner of the bounding box.
         sides: Sides of the bounding box.
+        moves: Whether nodes lie elsewhere in every sample.
+        cells: Simplices over the nodes, or over those of a layer; none where they are not known.
     """
 
     nodes: Float[Tensor, "node dim"]
     modes: Float[Tensor, "node mode"]
     lower: Float[Tensor, " dim"]
     sides: Float[Tensor, " dim"]
+    moves: Bool[Tensor, ""]
+    cells: Int[Tensor, "cell vertex"]
 
     def __init__(self) -> None:
         super().__init__()
         self._register_empty("nodes", "modes", "lower", "sides")
+        self.register_buffer("moves", torch.tensor(False))
+        self.register_buffer("cells", torch.empty(0, 0, dtype=torch.int64))
 
     @staticmethod
-    def spanning(nodes: Float[Tensor, "node dim"], values: Sequence[Float[Tensor, "node channel"]]) -> "NodalSpace":
-        """Make the space of some functions, all channels together."""
+    def spanning(
+        nodes: Float[Tensor, "node dim"],
+        values: Sequence[Float[Tensor, "node channel"]],
+        *,
+        moves: bool = False,
+        cells: Int[Tensor, "cell vertex"] | None = None,
+    ) -> "NodalSpace":
+        """Make the space of some functions, all channels together.
+
+        Args:
+            nodes: The nodes.
+            values: The functions there.
+            moves: Whether nodes lie elsewhere in every sample.
+            cells: Simplices over the nodes.
+        """
         space = NodalSpace()
         space.nodes = nodes.double()
+        space.moves = torch.tensor(moves)
+        # Cells of fewer dimensions than the nodes, a surface in space, are not interpolated in, unless it is a layer.
+        in_layers = Layers.of(nodes.double().cpu().numpy()) is not None
+        if cells is not None and cells.shape[1] in (nodes.shape[1] + 1, nodes.shape[1] + 1 - in_layers):
+            space.cells = cells
         space.lower, upper = nodes.min(dim=0).values.double(), nodes.max(dim=0).values.double()
         space.sides = torch.where(upper > space.lower, upper - space.lower, 1.0)
         columns = torch.cat([one.double() for one in values], dim=1)
@@ -68,36 +96,66 @@ class NodalSpace(Fitted):
     ) -> Float[Tensor, "sample mode channel"]:
         """Project functions known at the nodes onto the modes."""
         for places in points:
-            if places.shape != self.nodes.shape or not torch.equal(places.double(), self.nodes):
-                raise ValueError("These samples must have the points of the training samples, in the same order.")
+            if places.shape != self.nodes.shape or not (bool(self.moves) or torch.equal(places.double(), self.nodes)):
+                raise ValueError("These samples must have the nodes of the training samples, in the same order.")
         return torch.stack([self.modes.T @ one.double() for one in values])
 
-    def functions(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point mode"]:
-        """Evaluate every mode at the points: as it is at nodes, interpolated elsewhere."""
-        rows, weights = self._interpolation(points)
-        return torch.einsum("pk,pkm->pm", weights, self.modes[rows])
-
     def values(
-        self, points: Float[Tensor, "point dim"], coefficients: Float[Tensor, "mode channel"]
+        self,
+        points: Float[Tensor, "point dim"],
+        coefficients: Float[Tensor, "mode channel"],
+        nodes: Float[Tensor, "node dim"] | None = None,
     ) -> Float[Tensor, "point channel"]:
-        """Evaluate the function with these coefficients."""
+        """Evaluate the function with these coefficients.
+
+        Args:
+            points: Where.
+            coefficients: Of the modes.
+            nodes: Where the nodes lie; where moved nodes are asked for themselves, this may be left out.
+        """
         at_nodes = self.modes @ coefficients
-        rows, weights = self._interpolation(points)
-        return torch.einsum("pk,pkc->pc", weights, at_nodes[rows])
+        nodes = points if nodes is None and bool(self.moves) else nodes
+        known = self.nodes if nodes is None or not bool(self.moves) else nodes.double()
+        if len(known) != len(self.nodes):
+            raise ValueError(
+                f"The mesh must have the nodes of the training samples, moved: {len(self.nodes)} points in the same"
+                f" order; got {len(known)}."
+            )
+        if points.is_meta:
+            return at_nodes[:1].expand(len(points), -1)
+        if points.shape == known.shape and torch.equal(points.double(), known):
+            return at_nodes
+        sources, places = known.cpu().numpy(), points.detach().double().cpu().numpy()
+        layers, asked = Layers.of(sources), Layers.of(places)
+        if layers is None or asked is None or not layers.ascend:
+            return self._interpolated(sources, places, at_nodes[None])[0]
+        between = torch.from_numpy(line_weights(layers.heights, asked.heights)).to(at_nodes)
+        at_heights = torch.einsum("ql,lnc->qnc", between, at_nodes.view(len(layers.heights), -1, at_nodes.shape[1]))
+        return self._interpolated(layers.points, asked.points, at_heights).flatten(0, 1)
+
+    def _interpolated(
+        self,
+        nodes: Float[np.ndarray, "node dim"],
+        places: Float[np.ndarray, "place dim"],
+        values: Float[Tensor, "layer node channel"],
+    ) -> Float[Tensor, "layer place channel"]:
+        """Interpolate values at nodes, in every layer alike."""
+        rows, weights = self._interpolation(nodes, places)
+        shares = weights.to(values.device)[..., None]
+        # One node after the other: all that are read at once would be many times as large as the result.
+        parts = (share * values[:, read] for share, read in zip(shares.unbind(1), rows.unbind(1), strict=True))
+        return sum(parts, start=values.new_zeros(len(values), len(places), values.shape[2]))
 
     def _interpolation(
-        self, points: Float[Tensor, "point dim"]
-    ) -> tuple[Int[Tensor, "point nearest"], Float[Tensor, "point nearest"]]:
-        """Return the nodes that each point reads, and how much of each."""
-        if points.is_meta:
-            return points.new_zeros(len(points), 1, dtype=torch.int64), points.new_ones(len(points), 1).double()
-        if points.shape == self.nodes.shape and torch.equal(points.double(), self.nodes):
-            rows = torch.arange(len(points), device=points.device)[:, None]
-            return rows, torch.ones_like(rows, dtype=torch.float64)
-        nodes, places = self.nodes.cpu().numpy(), points.detach().double().cpu().numpy()
+        self, nodes: Float[np.ndarray, "node dim"], places: Float[np.ndarray, "place dim"]
+    ) -> tuple[Int[Tensor, "place read"], Float[Tensor, "place read"]]:
+        """Return the nodes that each place reads, and how much of each."""
         distances, nearest = cKDTree(nodes).query(places)
         if np.max(distances) <= _SAME * float(self.sides.max()):
-            rows = torch.from_numpy(nearest)[:, None].to(points.device)
+            rows = torch.from_numpy(nearest)[:, None]
             return rows, torch.ones_like(rows, dtype=torch.float64)
-        read, weights = interpolation_weights(nodes, places)
-        return torch.from_numpy(read).to(points.device), torch.from_numpy(weights).to(points.device)
+        if self.cells.shape[1] == nodes.shape[1] + 1:
+            read, weights = cell_weights(nodes, self.cells.cpu().numpy(), places)
+        else:
+            read, weights = interpolation_weights(nodes, places)
+        return torch.from_numpy(read), torch.from_numpy(weights)

@@ -34,6 +34,8 @@ class RunConfig:
         num_train: Number of training samples; None for all.
         num_test: Number of test samples; None for all others.
         num_points: Points to keep of each sample; None for all.
+        whole_training: Whether training samples keep all their points, for ``training.points_per_epoch`` to draw from;
+            num_points is then the number of points of test samples.
         test_points: Further numbers of points at which to evaluate, drawn from the test samples with all their points.
         num_folds: Folds that the training samples are split into, for cross-validation; None for none.
         fold: The fold that is held out, from 0: the run fits to the others, is evaluated on this one, and never
@@ -48,6 +50,7 @@ class RunConfig:
     num_train: int | None = None
     num_test: int | None = None
     num_points: int | None = None
+    whole_training: bool = False
     test_points: tuple[int, ...] = ()
     num_folds: int | None = None
     fold: int | None = None
@@ -123,6 +126,8 @@ class RunConfig:
         decisive = {**self.to_dict(), "data": fingerprint, "operator": f"{name}/{preset or 'default'}"}
         if not self.heeds("training"):
             del decisive["training"]
+        if not self.whole_training:
+            del decisive["whole_training"]  # so that runs from before there was a choice keep their names
         text = json.dumps(decisive, sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
@@ -195,7 +200,9 @@ class RunConfig:
         return train.select(np.concatenate(folds).tolist()), train.select(held_out.tolist())
 
     def _train_points(self, data: Dataset) -> Dataset:
-        return data if self.num_points is None else data.subsample(self.num_points, seed=self.seed)
+        if self.num_points is None or self.whole_training:
+            return data
+        return data.subsample(self.num_points, seed=self.seed)
 
     def _test_points(self, data: Dataset, num_points: int | None) -> Dataset:
         # Another seed: the first training sample and the first test sample should not share their points.

@@ -1,7 +1,6 @@
 """Predict from file to file: inputs are read, predicted and written with their predictions."""
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,55 +10,15 @@ import torch
 from jaxtyping import Float
 
 from gola.data.dataset import Dataset
-from gola.data.formats import export_sample, import_inputs, named_columns, read_points
-from gola.data.sample import Channel, Sample
+from gola.data.formats import export_sample, named_columns, read_points
+from gola.data.sample import Channel, Sample, as_rows
+from gola.data.trajectories import require_times
 from gola.metrics import relative_l2, relative_l2_errors, variation_error
 from gola.registry import WRITERS
 from gola.runs.channels import ChannelError, channel_errors
+from gola.runs.inputs import DATA_SETS, Inputs
 from gola.surrogate.surrogate import Surrogate
-
-_DATA_SETS = (".h5", ".hdf5")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Inputs:
-    """Samples of a file, and which of their columns a surrogate reads and predicts.
-
-    Attributes:
-        data: The samples.
-        inputs: Columns of the input channels, in the order of the surrogate.
-        targets: Columns of the target channels; empty where the file does not have all of them.
-    """
-
-    data: Dataset
-    inputs: list[int]
-    targets: list[int]
-
-    @staticmethod
-    def read(file: Path, surrogate: Surrogate) -> "Inputs":
-        """Read a data set, or any file that can be imported, with the input channels of a surrogate."""
-        if file.suffix.lower() in _DATA_SETS:
-            data = Dataset.load(file)
-        else:
-            names = [[channel.name for channel in channels] for channels in (surrogate.inputs, surrogate.targets)]
-            data = import_inputs(file, inputs=names[0], targets=names[1])
-        if data.dim != surrogate.dim:
-            raise ValueError(f"{file} has points in {data.dim}D, and the surrogate was fitted in {surrogate.dim}D.")
-        places = {channel.name: place for place, channel in enumerate(data.inputs)}
-        missing = [channel.name for channel in surrogate.inputs if channel.name not in places]
-        if missing:
-            raise ValueError(f"The surrogate needs the input channel {missing[0]!r}; {file} has {', '.join(places)}.")
-        inputs = [places[channel.name] for channel in surrogate.inputs]
-        _warn_of_units([data.inputs[place] for place in inputs], surrogate.inputs, file)
-        places = {channel.name: place for place, channel in enumerate(data.targets)}
-        known = all(channel.name in places for channel in surrogate.targets)
-        targets = [places[channel.name] for channel in surrogate.targets] if known else []
-        return Inputs(data=data, inputs=inputs, targets=targets)
-
-    def sample(self, index: int) -> Sample:
-        """Return a sample with its channels in the order of the surrogate, without others."""
-        sample = self.data[index]
-        return replace(sample, inputs=sample.inputs[:, self.inputs], targets=sample.targets[:, self.targets])
+from gola.surrogate.uncertainty.prediction import Kind, Prediction
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,19 +27,26 @@ class Predicted:
 
     Attributes:
         index: Number of the sample in its file.
-        sample: Points, and what is known there.
+        sample: Points, and what is known there; the times of a trajectory are those that were predicted.
         values: The prediction at these points.
         seconds: Time of the prediction.
         error: Relative L2 error; None where the truth is unknown.
         channels: Errors of each target channel; empty where the truth is unknown.
+        judged: The prediction with its band, the error to expect and how unusual it is, where these were asked for.
     """
 
     index: int
     sample: Sample
-    values: Float[np.ndarray, "point channel"]
+    values: Float[np.ndarray, "*time point channel"]
     seconds: float
     error: float | None
     channels: tuple[ChannelError, ...] = ()
+    judged: Prediction | None = None
+
+    @property
+    def band(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Lower and upper end of the band."""
+        return None if self.judged is None else (self.judged.lower, self.judged.upper)
 
 
 def require_writable(out: Path, at: Path | None) -> None:
@@ -99,10 +65,10 @@ def holds_many(out: Path) -> bool:
 
 def read_places(at: Path, surrogate: Surrogate) -> Sample:
     """Read where to predict: points, with cells if there are any, and no values."""
-    if at.suffix.lower() in _DATA_SETS:
+    if at.suffix.lower() in DATA_SETS:
         first = Dataset.load(at)[0]
         nothing = np.empty((first.num_points, 0))
-        places = replace(first, inputs=nothing, targets=nothing)
+        places = replace(first, inputs=nothing, targets=nothing, times=None)
     else:
         places = read_points(at)
     if places.dim != surrogate.dim:
@@ -110,13 +76,30 @@ def read_places(at: Path, surrogate: Surrogate) -> Sample:
     return places
 
 
-def predict_sample(surrogate: Surrogate, inputs: Inputs, index: int, places: Sample | None = None) -> Predicted:
-    """Predict a sample at its own points, or at other places."""
-    sample = inputs.sample(index)
+def predict_sample(
+    surrogate: Surrogate,
+    inputs: Inputs,
+    index: int,
+    places: Sample | None = None,
+    times: Float[np.ndarray, " time"] | None = None,
+    *,
+    interval: float | None = None,
+    kind: Kind = "everywhere",
+) -> Predicted:
+    """Predict a sample at its own points and times, or at others, perhaps with a band."""
+    sample, at = inputs.sample(index), None if places is None else places.points
     start = time.perf_counter()
-    values = surrogate.predict(sample.points, sample.inputs, at=None if places is None else places.points)
+    if interval is None:
+        judged, values = None, surrogate.predict_sample(sample, at=at, times=times)
+    else:
+        judged = surrogate.predict_sample(sample, at=at, times=times, interval=interval, kind=kind)
+        values = judged.mean
     seconds = time.perf_counter() - start
-    known = places is None and bool(inputs.targets)
+    sample = _at_times(sample, surrogate, times)
+    known = places is None and sample.targets.shape[-1] > 0
+    if places is not None:
+        nothing = np.empty((*values.shape[:-1], 0))
+        places = replace(places, parameters=sample.parameters, times=sample.times, targets=nothing)
     return Predicted(
         index=index,
         sample=sample if places is None else places,
@@ -124,6 +107,7 @@ def predict_sample(surrogate: Surrogate, inputs: Inputs, index: int, places: Sam
         seconds=seconds,
         error=_error(surrogate, values, sample.targets) if known else None,
         channels=_channel_errors(surrogate, values, sample.targets) if known else (),
+        judged=judged,
     )
 
 
@@ -135,34 +119,45 @@ def write_predictions(predictions: Sequence[Predicted], out: Path, surrogate: Su
     if not out.suffix:
         out.mkdir(parents=True, exist_ok=True)
     for predicted in predictions:
+        suffix = ".pvd" if surrogate.has_time else ".vtu"
         export_sample(
             predicted.sample,
-            out if out.suffix else out / f"sample_{predicted.index:04d}.vtu",
-            inputs=surrogate.inputs if predicted.sample.inputs.shape[1] else (),
+            out if out.suffix else out / f"sample_{predicted.index:04d}{suffix}",
+            inputs=surrogate.inputs if predicted.sample.inputs.shape[-1] else (),
             targets=surrogate.targets,
+            parameters=surrogate.parameters,
             predictions=predicted.values,
+            band=predicted.band,
+            numbers=None if predicted.judged is None else {"prediction_unusual": predicted.judged.unusual},
         )
 
 
-def _warn_of_units(given: Sequence[Channel], wanted: Sequence[Channel], file: Path) -> None:
-    for here, there in zip(given, wanted, strict=True):
-        if here.unit and there.unit and here.unit != there.unit:
-            warnings.warn(
-                f"{file} has {here}, and the surrogate was fitted to {there}; values are not converted.", stacklevel=3
-            )
+def _at_times(sample: Sample, surrogate: Surrogate, times: Float[np.ndarray, " time"] | None) -> Sample:
+    """Return a sample with the times that were predicted; what is known at other times is left out."""
+    if surrogate.time_axis is None:
+        return sample
+    asked = require_times(sample.times if times is None else times, surrogate.time_axis)
+    if sample.times is not None and np.array_equal(asked, sample.times):
+        return sample
+    return replace(sample, times=asked, targets=np.empty((len(asked), sample.num_points, 0)))
 
 
 def _error(
-    surrogate: Surrogate, values: Float[np.ndarray, "point channel"], targets: Float[np.ndarray, "point channel"]
+    surrogate: Surrogate,
+    values: Float[np.ndarray, "*time point channel"],
+    targets: Float[np.ndarray, "*time point channel"],
 ) -> float:
+    values, targets = as_rows(values), as_rows(targets)
     scale = surrogate.scaling.target_scales
     return float(relative_l2_errors(torch.from_numpy(values), torch.from_numpy(targets), [len(values)], scale))
 
 
 def _channel_errors(
-    surrogate: Surrogate, values: Float[np.ndarray, "point channel"], targets: Float[np.ndarray, "point channel"]
+    surrogate: Surrogate,
+    values: Float[np.ndarray, "*time point channel"],
+    targets: Float[np.ndarray, "*time point channel"],
 ) -> tuple[ChannelError, ...]:
-    found, truth = (torch.from_numpy(array).T[..., None] for array in (values, targets))
+    found, truth = (torch.from_numpy(as_rows(array)).T[..., None] for array in (values, targets))
     names = [channel.name for channel in surrogate.targets]
     return channel_errors(names, relative_l2(found, truth).tolist(), variation_error(found, truth).tolist())
 
@@ -170,11 +165,13 @@ def _channel_errors(
 def _as_dataset(predictions: Sequence[Predicted], surrogate: Surrogate) -> Dataset:
     samples, names = [], []
     for predicted in predictions:
-        columns = named_columns(predicted.sample, surrogate.inputs, surrogate.targets, predicted.values)
+        columns = named_columns(predicted.sample, surrogate.inputs, surrogate.targets, predicted.values, predicted.band)
         names = list(columns)[len(surrogate.inputs) :]
-        samples.append(replace(predicted.sample, targets=np.column_stack([columns[name] for name in names])))
+        samples.append(replace(predicted.sample, targets=np.stack([columns[name] for name in names], axis=-1)))
     units = [channel.unit for channel in surrogate.targets]
     targets = [Channel(name=name, unit=units[place % len(units)]) for place, name in enumerate(names)]
     fitted_to = surrogate.provenance.get("data", {}).get("fingerprint", "unknown")
     provenance = {"source": "prediction", "operator": surrogate.operator.name, "fitted_to": fitted_to}
-    return Dataset.from_samples(samples, inputs=surrogate.inputs, targets=targets, provenance=provenance)
+    return Dataset.from_samples(
+        samples, inputs=surrogate.inputs, targets=targets, parameters=surrogate.parameters, provenance=provenance
+    )

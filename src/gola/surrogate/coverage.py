@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial import cKDTree
 
-from gola.data.sample import Channel, Sample
+from gola.data.sample import Channel, Sample, as_rows
 
 # Points that are kept to tell where the domain is; together they resolve a hole of a fortieth of a square domain.
 _MOST_POINTS = 4000
@@ -21,6 +21,9 @@ _ALONE = 0.01
 _OUTSIDE = 0.02
 # Inputs may exceed the range of the training inputs by this share of it, and be known at this share of the points.
 _BEYOND_RANGE, _FEW_POINTS = 0.5, 0.25
+# Parameters may be beyond those of n training samples by this share of their range, divided by n: of as many numbers
+# drawn at random again, one in twenty is further out.
+_BEYOND_PARAMETERS = 3.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,12 +35,18 @@ class Coverage:
         lower: Smallest value of each input channel.
         upper: Largest value of each input channel.
         fewest_points: The fewest points that a training sample has.
+        lowest_parameters: Smallest value of each parameter.
+        highest_parameters: Largest value of each parameter.
+        num_samples: Number of training samples.
     """
 
     points: Float[np.ndarray, "known dim"]
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     fewest_points: int
+    lowest_parameters: tuple[float, ...] = ()
+    highest_parameters: tuple[float, ...] = ()
+    num_samples: int = 1
 
     @staticmethod
     def of(samples: Sequence[Sample]) -> "Coverage":
@@ -47,17 +56,21 @@ class Coverage:
         points = everywhere[rows]
         shared = all(_outside(sample.points, points).mean() <= _OUTSIDE for sample in _some(samples))
         shared = shared and all(_outside(points, sample.points).mean() <= _OUTSIDE for sample in _some(samples))
+        parameters = np.stack([sample.parameters for sample in samples])
         return Coverage(
             points=points if shared else points[:0],
-            lower=tuple(np.min([sample.inputs.min(axis=0) for sample in samples], axis=0).tolist()),
-            upper=tuple(np.max([sample.inputs.max(axis=0) for sample in samples], axis=0).tolist()),
+            lower=tuple(np.min([as_rows(sample.inputs).min(axis=0) for sample in samples], axis=0).tolist()),
+            upper=tuple(np.max([as_rows(sample.inputs).max(axis=0) for sample in samples], axis=0).tolist()),
             fewest_points=min(sample.num_points for sample in samples),
+            lowest_parameters=tuple(parameters.min(axis=0).tolist()),
+            highest_parameters=tuple(parameters.max(axis=0).tolist()),
+            num_samples=len(samples),
         )
 
     def warn_of_inputs(
         self,
         points: Float[np.ndarray, "point dim"],
-        values: Float[np.ndarray, "point channel"],
+        values: Float[np.ndarray, "row channel"],
         channels: Sequence[Channel],
     ) -> None:
         """Warn of inputs that are unlike those of the training samples."""
@@ -76,6 +89,18 @@ class Coverage:
                 " samples; give it at more points to trust the prediction."
             )
 
+    def warn_of_parameters(self, parameters: Float[np.ndarray, " parameter"], channels: Sequence[Channel]) -> None:
+        """Warn of parameters that are beyond those of the training samples."""
+        known = zip(channels, parameters.tolist(), self.lowest_parameters, self.highest_parameters, strict=True)
+        for channel, value, low, high in known:
+            slack = _BEYOND_PARAMETERS / self.num_samples * (high - low)
+            if not low - slack <= value <= high + slack:
+                unit = f" {channel.unit}" if channel.unit else ""
+                _warn(
+                    f"{channel.name} is {value:.4g}{unit}, and from {low:.4g} to {high:.4g}{unit} in the training"
+                    " samples; the prediction is a guess."
+                )
+
     def warn_of_queries(self, queries: Float[np.ndarray, "query dim"], points: Float[np.ndarray, "point dim"]) -> None:
         """Warn of places outside the domain: in a hole, a notch, or beyond its edge.
 
@@ -93,7 +118,9 @@ class Coverage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is not an array, ready for JSON."""
-        return {"lower": list(self.lower), "upper": list(self.upper), "fewest_points": self.fewest_points}
+        ranges = ("lower", "upper", "lowest_parameters", "highest_parameters")
+        counts = {name: getattr(self, name) for name in ("fewest_points", "num_samples")}
+        return {**{name: list(getattr(self, name)) for name in ranges}, **counts}
 
     @staticmethod
     def from_dict(values: Mapping[str, Any], points: Float[np.ndarray, "known dim"]) -> "Coverage":
@@ -103,6 +130,10 @@ class Coverage:
             lower=tuple(map(float, values["lower"])),
             upper=tuple(map(float, values["upper"])),
             fewest_points=int(values["fewest_points"]),
+            # Version 2 of the surrogate's file knows no parameters.
+            lowest_parameters=tuple(map(float, values.get("lowest_parameters", ()))),
+            highest_parameters=tuple(map(float, values.get("highest_parameters", ()))),
+            num_samples=int(values.get("num_samples", 1)),
         )
 
 

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.data.dataset import Dataset
+from gola.data.sample import as_rows
 from gola.display import Display
 from gola.registry import METRICS
 from gola.surrogate.surrogate import Surrogate
@@ -27,7 +28,8 @@ class Evaluation:
     """Errors of a surrogate on test samples.
 
     Attributes:
-        errors: Relative L2 error of each sample, channels of different units counting alike.
+        errors: Relative L2 error of each sample, channels of different units counting alike; of a trajectory over all
+            its times.
         channel_errors: The same for each channel by itself.
         variation_errors: The L2 error of each sample and channel relative to how the target varies over the points.
         seconds: Median time of a prediction.
@@ -87,7 +89,7 @@ def evaluate(
         on_progress: Called with the number of finished samples.
         progress: Whether to show on standard error how far it is, if it takes long and nobody else watches.
     """
-    surrogate.require_channels(data.inputs, "The data set")
+    surrogate.require_channels(data, "The data set")
     if [channel.name for channel in data.targets] != [channel.name for channel in surrogate.targets]:
         raise ValueError(
             f"The data set has the target channels {', '.join(map(str, data.targets)) or 'none'}; the surrogate"
@@ -102,9 +104,9 @@ def evaluate(
     with Display("Evaluating", enabled=progress and on_progress is None) as display:
         for number, sample in enumerate(data, start=1):
             start = time.perf_counter()
-            predictions = torch.from_numpy(surrogate.predict(sample.points, sample.inputs))
+            predictions = torch.from_numpy(as_rows(surrogate.predict_sample(sample)))
             seconds.append(time.perf_counter() - start)
-            targets = torch.from_numpy(sample.targets)
+            targets = torch.from_numpy(as_rows(sample.targets))
             columns = list(zip(predictions.split(1, dim=1), targets.split(1, dim=1), strict=True))
             for name, metric in named.items():
                 overall[name].append(float(metric(predictions / scale, targets / scale)))

@@ -1,6 +1,7 @@
 """The file of a surrogate: tensors in the safetensors format, all else as JSON in its header, and a checksum of both.
 
-Which versions load: the current one, and none before 2, whose operators are gone. Reading never executes anything.
+Which versions load: the current one, and version 2, which knows no parameters, where its operators have not changed
+since; none before, whose operators are gone. Reading never executes anything.
 """
 
 import hashlib
@@ -11,17 +12,17 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
-from torch import Tensor, uint8
+from torch import Tensor, contiguous_format, uint8
 
 FORMAT = "gola surrogate"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
     """Write tensors and plain values to one file."""
     text = json.dumps({"format": FORMAT, "version": FORMAT_VERSION, **about})
     # Copies: the format refuses tensors that share memory or have gaps.
-    whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    whole = {name: tensor.detach().cpu().clone(memory_format=contiguous_format) for name, tensor in tensors.items()}
     # Written here and not by the library, whose files only their owner may read.
     path.write_bytes(save(whole, metadata={"gola": text, "checksum": _checksum(text, whole)}))
 

@@ -6,16 +6,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 
+import numpy as np
 import torch
 
 from gola.data.dataset import Dataset
+from gola.data.trajectories import TimeAxis, in_space_time
 from gola.display import Display
 from gola.fitting.configs import config_for, kind_of
 from gola.fitting.training import train
-from gola.operators.operator import OperatorConfig
+from gola.operators.operator import FitResult, OperatorConfig
 from gola.protocol import FitTask, Progress, Session, TrainingConfig
 from gola.surrogate.coverage import Coverage
 from gola.surrogate.surrogate import Surrogate
+from gola.surrogate.uncertainty.calibration import FEWEST_SAMPLES, Calibration
+from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.units import in_units, units_of
 
 
@@ -31,7 +35,8 @@ def fit(
     """Fit an operator to training samples.
 
     Args:
-        data: The training samples. Keep test samples away: ``train, test = data.split(num_train=30)``.
+        data: The training samples. Keep test samples away: ``train, test = data.split(num_train=30)``. Trajectories are
+            fitted as functions of space and time.
         operator: Its name (``"linear"``), its name and a preset (``"gola/paper"``), or a config. The data decide on
             dimension and channels and, unless a config is given, on the radius of neighbours. By default closed forms
             and networks are compared on held-out training samples, and the best of them or their blend is kept.
@@ -42,21 +47,24 @@ def fit(
     """
     data = data.in_memory()
     training = training or TrainingConfig()
+    fingerprint, coverage = data.fingerprint(), Coverage.of(list(data))
+    time_axis = TimeAxis.of(data) if data.has_time else None
+    data = in_space_time(data, time_axis)
     config = config_for(data, operator, num_points=training.points_per_epoch)
-    fingerprint = data.fingerprint()
     # All operators see numbers of ordinary size: what they square must not leave the range of double precision.
     inputs = units_of([sample.inputs for sample in data])
     targets = units_of([sample.targets for sample in data])
-    task = FitTask(
-        samples=[in_units(sample, inputs, targets) for sample in data] if {*inputs, *targets} != {1.0} else tuple(data),
-        inputs=data.inputs,
-        targets=data.targets,
+    parameters = units_of([sample.parameters[None] for sample in data])
+    task = FitTask.of(
+        data,
         training=training,
         seed=seed,
         session=session or Session(),
         provenance={"data": fingerprint},
         train=train,
     )
+    if {*inputs, *targets, *parameters} != {1.0}:
+        task = replace(task, samples=[in_units(sample, inputs, targets, parameters) for sample in data])
     start = time.perf_counter()
     # What is random follows from the seed alone, and the random numbers of the caller's program are left as they were.
     kind = kind_of(config)
@@ -70,10 +78,14 @@ def fit(
         result = kind(config).fit(replace(task, session=watched))
     return Surrogate(
         operator=result.operator.eval(),
-        scaling=replace(result.scaling, input_units=inputs, target_units=targets),
+        scaling=replace(result.scaling, input_units=inputs, target_units=targets, parameter_units=parameters),
         inputs=data.inputs,
         targets=data.targets,
-        coverage=Coverage.of(list(data)),
+        parameters=data.parameters,
+        correspondence=data.correspondence,
+        time_axis=time_axis,
+        coverage=coverage,
+        calibration=_calibration(result, task, shares_domain=len(coverage.points) > 0),
         scores=dict(result.scores),
         provenance={
             **result.details,
@@ -82,6 +94,22 @@ def fit(
             "data": {**data.provenance, "fingerprint": fingerprint, "num_samples": len(data)},
             "versions": {name: version(name) for name in ("gola", "torch", "numpy")},
         },
+    )
+
+
+def _calibration(result: FitResult, task: FitTask, *, shares_domain: bool) -> Calibration | None:
+    """Compare the held-out predictions of a fit with the truth, where it gave any."""
+    if result.held_out is None or len(task.samples) < FEWEST_SAMPLES:
+        return None
+    scales = np.array(result.scaling.targets.scale)
+    moves = task.correspondence == "moved nodes"
+    return Calibration.of(
+        [Case.of(sample, result.scaling) for sample in task.samples],
+        [found / scales for found in result.held_out.predictions],
+        [sample.targets / scales for sample in task.samples],
+        shape="moved nodes" if moves else "fixed" if shares_domain or task.correspondence == "same points" else "free",
+        nodes_correspond=task.correspondence != "none",
+        method=result.held_out.method,
     )
 
 

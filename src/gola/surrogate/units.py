@@ -21,13 +21,16 @@ def units_of(columns: Sequence[np.ndarray]) -> tuple[float, ...]:
     >>> units_of([np.array([[3.0, 1.5 * 2.0**300, 0.0]])]) == (1.0, 2.0**300, 1.0)
     True
     """
-    largest = np.max([np.abs(values).max(axis=0) for values in columns], axis=0)
+    largest = np.max([np.abs(values).max(axis=0, initial=0.0) for values in columns], axis=0)
     return tuple(_unit(float(size)) for size in largest)
 
 
-def in_units(sample: Sample, inputs: Sequence[float], targets: Sequence[float]) -> Sample:
+def in_units(
+    sample: Sample, inputs: Sequence[float], targets: Sequence[float], parameters: Sequence[float] = ()
+) -> Sample:
     """Return a sample with values in these units."""
-    return replace(sample, inputs=sample.inputs / np.array(inputs), targets=sample.targets / np.array(targets))
+    units = {"inputs": inputs, "targets": targets, "parameters": parameters}
+    return replace(sample, **{name: getattr(sample, name) / np.array(given) for name, given in units.items()})
 
 
 def _unit(size: float) -> float:

@@ -88,7 +88,7 @@ def test_points_without_cells_become_vertices(tmp_path, dim):
 def test_wrong_numbers_of_names_are_refused(tmp_path):
     with pytest.raises(ValueError, match="2 input channels and 1 names"):
         export_sample(ragged_sample(8), tmp_path / "a.vtu", inputs=TARGETS, targets=TARGETS)
-    with pytest.raises(ValueError, match=r"must end in .vtu, .vtk, .npz or .csv"):
+    with pytest.raises(ValueError, match=r"must end in .vtu, .vtk, .npz, .csv or .pvd"):
         export_sample(ragged_sample(8), tmp_path / "a.obj", inputs=INPUTS, targets=TARGETS)
     assert not list(tmp_path.iterdir())
 

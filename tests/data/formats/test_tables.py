@@ -16,7 +16,8 @@ class TestArchives:
         (case,) = self.read(tmp_path, points=np.eye(4, 2), T=np.arange(4), U=np.ones((4, 2)), Re=np.array(100.0))
         assert case.arrays["T"].tolist() == [0, 1, 2, 3]
         assert case.arrays["U"].shape == (4, 2)
-        assert case.arrays["Re"].tolist() == [100.0] * 4
+        assert case.parameters == {"Re": 100.0}
+        assert case.columns("Re")["Re"].tolist() == [100.0] * 4
 
     def test_stacked_samples_with_their_own_points(self, tmp_path):
         cases = self.read(
@@ -32,7 +33,7 @@ class TestArchives:
         assert len(cases) == 3
         assert cases[1].points[0].tolist() == [8, 9]
         assert cases[2].arrays["T"].tolist() == [8, 9, 10, 11]
-        assert cases[2].arrays["Re"].tolist() == [30.0] * 4
+        assert cases[2].parameters == {"Re": 30.0}
         assert cases[2].boundary.all()
         assert cases[2].weights.tolist() == [0.25] * 4
         assert cases[2].cells.tolist() == [[0, 1, 2]]

@@ -25,7 +25,8 @@ def path(tmp_path):
 
 @st.composite
 def contents(draw):
-    dim, num_inputs, num_targets = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(0, 2))
+    dim, num_inputs, num_targets = draw(st.integers(1, 3)), draw(st.integers(0, 3)), draw(st.integers(0, 2))
+    num_parameters = draw(st.integers(0 if num_inputs else 1, 2))
     optional = draw(st.sets(st.sampled_from(["boundary", "cells", "weights"])))
     vertices = draw(st.integers(2, dim + 1))
     samples = []
@@ -40,6 +41,7 @@ def contents(draw):
             if "cells" in optional
             else None,
             weights=draw(arrays(np.float64, n, elements=FINITE)) if "weights" in optional else None,
+            parameters=draw(arrays(np.float64, num_parameters, elements=FINITE)),
         )
         samples += [sample] * draw(st.integers(1, 2))
     text = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1)
@@ -48,6 +50,7 @@ def contents(draw):
         "samples": samples,
         "inputs": [Channel(name=name, unit="µm²") for name in names],
         "targets": [f"u{k}" for k in range(num_targets)],
+        "parameters": [Channel(name=f"p{k}", unit="N") for k in range(num_parameters)],
         "provenance": draw(st.dictionaries(text, st.integers() | FINITE | text | st.none(), max_size=3)),
     }
 
@@ -231,10 +234,9 @@ def without(name):
         (lambda file: file.attrs.__delitem__("format"), "not a gola data set"),
         (lambda file: file.attrs.modify("format", "other"), "not a gola data set"),
         (lambda file: file.attrs.__delitem__("version"), "no valid attribute `version`"),
-        (lambda file: file.attrs.modify("version", 9), "format version 9, and this gola reads up to 2; upgrade gola"),
+        (lambda file: file.attrs.modify("version", 9), "format version 9, and this gola reads up to 3; upgrade gola"),
         (without("geometry/points"), "lacks the array 'geometry/points'"),
         (without("geometry/offsets"), "lacks the array 'geometry/offsets'"),
-        (without("samples/inputs"), "lacks the array 'samples/inputs'"),
         (without("geometry/cell_offsets"), "lacks the array 'geometry/cell_offsets'"),
         (without("geometry"), "lacks the array 'geometry/offsets'"),
         (replaced("geometry/points", np.zeros(63)), "'geometry/points' must be an array with 2 axes"),

@@ -79,3 +79,12 @@ def test_presets_have_the_published_sizes(preset, layers, sensors):
 def test_a_bad_setting_is_refused_with_its_name(setting, message):
     with pytest.raises(ValueError, match=message):
         DeepONetConfig.from_dict(SMALL.to_dict() | setting)
+
+
+def test_samples_with_the_same_points_are_predicted_as_each_alone():
+    torch.manual_seed(0)
+    operator = DeepONet(DeepONetConfig(num_outputs=2, num_sensors=4, width=6)).double()
+    points = torch.rand(30, 2, dtype=torch.float64)
+    clouds = [Cloud.of(points, wave(points) * size) for size in (1.0, -2.0)]
+    alone = torch.cat([operator(cloud) for cloud in clouds])
+    torch.testing.assert_close(operator(Cloud.collate(clouds)), alone)

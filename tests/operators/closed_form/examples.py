@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import torch
 
-from gola.operators import KernelConfig, LinearConfig, MeanConfig, NearestConfig, PodRbfConfig
+from gola.operators import (
+    KernelConfig,
+    LinearConfig,
+    MeanConfig,
+    NearestConfig,
+    PeriodicKernelConfig,
+    PodGpConfig,
+    PodRbfConfig,
+)
+from gola.operators.closed_form.samples import Mesh
 from gola.operators.cloud import Cloud
 from gola.registry import OPERATORS
 
@@ -20,8 +29,14 @@ SMALL = {
     "nearest": NearestConfig(num_modes=40, num_input_modes=30),
     "linear": LinearConfig(num_modes=40, num_wide_modes=30, steps=without("diffusion")),
     "kernel": KernelConfig(num_modes=40, num_input_modes=30),
+    "periodic_kernel": PeriodicKernelConfig(),
+    "pod_gp": PodGpConfig(num_modes=40, num_input_modes=30),
     "pod_rbf": PodRbfConfig(num_modes=40),
 }
+
+
+# Only operators for periodic boxes read it.
+UNIT_PERIODS = Mesh(periods=torch.ones(2, dtype=torch.float64))
 
 
 def small_operator(name, **settings):

@@ -7,7 +7,14 @@ import torch
 
 from gola.operators import ClosedForm, ClosedFormConfig, Queries
 from gola.registry import OPERATORS
-from tests.operators.closed_form.examples import num_inputs_of, samples_of, small_operator, training_samples, without
+from tests.operators.closed_form.examples import (
+    UNIT_PERIODS,
+    num_inputs_of,
+    samples_of,
+    small_operator,
+    training_samples,
+    without,
+)
 
 NAMES = [name for name, operator in OPERATORS.items() if issubclass(operator, ClosedForm)]
 NUM_SAMPLES = 9
@@ -20,7 +27,7 @@ def fitted(request):
     plain = {"steps": without("symmetries", "diffusion")} if request.param == "linear" else {}
     operator = small_operator(request.param, num_inputs=num_inputs_of(request.param), **plain)
     training = training_samples(request.param, NUM_SAMPLES)
-    operator.fit_cloud(*training)
+    operator.fit_cloud(*training, UNIT_PERIODS)
     return operator, training, training_samples(request.param, 3, seed=1)
 
 

@@ -82,3 +82,16 @@ def test_relative_edges_make_message_passing_blind_to_where_the_cloud_lies():
     here = layer(features, torch.cat([cloud.points, cloud.values], dim=1), cloud.neighbourhood)
     there = layer(features, torch.cat([cloud.points + 5.0, cloud.values], dim=1), cloud.neighbourhood)
     torch.testing.assert_close(here, there, rtol=1e-10, atol=1e-10)
+
+
+def test_settings_saved_before_there_were_weights_mean_equal_ones():
+    saved = {name: value for name, value in GolaConfig().to_dict().items() if name != "weights"}
+    assert GolaConfig.from_dict(saved).weights == "equal"
+
+
+def test_preparing_gives_points_the_weights_of_their_cells():
+    cloud = Cloud.of(torch.tensor([[0.0, 0.0], [0.05, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), torch.ones(5, 1))
+    weights = Gola(SMALL).prepare(cloud).weights
+    assert weights.sum().item() == pytest.approx(1.0)
+    assert weights[0] < weights[4]
+    assert Gola(replace(SMALL, weights="equal")).prepare(cloud).weights.tolist() == pytest.approx([0.2] * 5)

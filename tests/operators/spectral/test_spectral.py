@@ -1,8 +1,11 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
+import gola
+from gola.fitting.configs import config_for
 from gola.operators import Queries, Spectral, SpectralConfig
 from gola.operators.cloud import Cloud
 from gola.operators.spectral.block import SpectralMixing
@@ -95,3 +98,21 @@ def test_what_is_rough_does_not_grow_between_points_that_are_fewer_than_the_func
 
     assert size_of_fit(config.smoothing) < 3.0
     assert size_of_fit(1e-7) > 4.0, "which is why smoothing is stronger"
+
+
+def test_a_sample_that_ends_a_little_later_has_the_waves_of_the_training_samples():
+    axis = np.arange(16) / 15
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    data = gola.Dataset.from_arrays(grid, [grid[:, 0]] * 4, [grid[:, 1]] * 4)
+    config = config_for(data, "spectral", num_modes=3, width=4)
+    assert config.box == (0.0, 0.0, 1.0, 1.0)
+    operator = Spectral(config)
+    finer = torch.from_numpy(np.concatenate([grid, grid + 1 / 25]))
+    clouds = [operator.prepare(Cloud.of(points, points[:, :1])) for points in (torch.from_numpy(grid), finer)]
+    assert clouds[0].spectra[0].basis is clouds[1].spectra[0].basis
+
+
+def test_samples_of_different_shapes_keep_boxes_of_their_own():
+    points = [np.random.default_rng(number).random((50, 2)) * [1.0, 0.4 + 0.2 * number] for number in range(4)]
+    values = [one[:, 0] for one in points]
+    assert config_for(gola.Dataset.from_arrays(points, values, values), "spectral").box == ()

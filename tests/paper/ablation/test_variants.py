@@ -21,12 +21,14 @@ def test_every_variant_is_another_cell_except_where_a_problem_has_no_symmetries(
 
 def test_what_stands_in_the_tables_too_is_the_same_cell():
     in_tables = set(cells_of(["table1", "table2"], PROTOCOL, BUDGETS["standard"]))
-    for name, problem, num_train in product(("gola", "kernel", "linear", "auto"), PAPER_PROBLEMS, (30, 100)):
+    for name, problem, num_train in product(("kernel", "linear", "auto"), PAPER_PROBLEMS, (30, 100)):
         assert VARIANTS[name].cell(problem, num_train, PROTOCOL) in in_tables
 
 
 def test_networks_have_fewer_modes_in_space_than_in_the_plane():
-    modes = {problem: dict(VARIANTS["spectral"].cell(problem, 30, PROTOCOL).settings) for problem in PROBLEMS}
+    modes = {
+        problem: dict(VARIANTS["spectral"].cell(problem, 30, PROTOCOL).settings) for problem in ("heat_sink", "darcy")
+    }
     assert modes["heat_sink"] == {"num_modes": 4}
     assert modes["darcy"] == {"num_modes": 8}
 

@@ -19,7 +19,7 @@ def write(folder):
     (folder / "docs").mkdir()
     (folder / "docs" / "findings.md").write_text("## By hand\n\nSee [this](there.md).\n")
     store = made_store(protocol=TINY, budget=BRIEF)
-    write_pages(store, MEASURED, work=folder / "work", pages=folder / "docs", pictures=folder / "results")
+    write_pages(store, store, MEASURED, work=folder / "work", pages=folder / "docs", pictures=folder / "results")
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_the_same_results_make_the_same_page(written, tmp_path):
 
 def test_a_page_without_any_result_can_be_written(tmp_path):
     store = made_store(lambda _cell, _seed: None, protocol=TINY, budget=BRIEF)
-    write_pages(store, None, work=tmp_path, pages=tmp_path, pictures=tmp_path)
+    write_pages(store, store, None, work=tmp_path, pages=tmp_path, pictures=tmp_path)
     page = (tmp_path / "results.md").read_text()
     assert "Not measured yet" in page
     assert "| missing |" in page

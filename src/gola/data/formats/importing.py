@@ -3,20 +3,34 @@
 import glob
 import os
 import re
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float
 
+from gola.data.constant_inputs import as_parameters, constant_inputs
 from gola.data.dataset import Dataset
 from gola.data.formats.case import Case
+from gola.data.formats.cases import read_cases
+from gola.data.formats.choosing import (
+    Chosen,
+    choose,
+    computed,
+    offers,
+    require_same_channels,
+    samples_of,
+    with_distances,
+    with_regions,
+    with_table,
+    without_flat_axes,
+)
 from gola.data.formats.mesh import read_mesh
+from gola.data.formats.series import one_time_each
+from gola.data.formats.time_steps import given_times, grouped, joined
+from gola.data.periods import from_axes
 from gola.data.sample import Channel, Sample
-from gola.data.validation import checked_sample
 from gola.registry import READERS
 
 _OBJECTS = (
@@ -32,33 +46,62 @@ _NO_SIMULATIONS = {
     **dict.fromkeys((".pt", ".pth", ".pkl", ".pickle", ".joblib"), _OBJECTS),
 }
 """Files that users try, and what to do instead."""
-# Relative to the largest coordinate; files in single precision keep seven digits.
-_ROUNDING = 1e-7
 
 
 def import_files(
     patterns: str | Path | Sequence[str | Path],
     *,
-    inputs: Sequence[str | Channel],
+    inputs: Sequence[str | Channel] = (),
     targets: Sequence[str | Channel] = (),
+    parameters: str | Path | None = None,
+    regions: Sequence[str] = (),
+    distances: Sequence[str] = (),
+    periods: Mapping[str, float] | None = None,
+    keep_fields: bool = False,
+    series: bool = False,
+    times: str | Path | Sequence[float] | None = None,
 ) -> Dataset:
     """Read simulations from files, one or more per file, and choose their channels.
 
     A name stands for an array at the points or cells, or for one component of it. A vector gives one channel
     per component: ``U`` becomes ``U_x``, ``U_y`` and ``U_z``. Where all meshes are flat (z is the same everywhere), z
-    is dropped from points and vectors.
+    is dropped from points and vectors. What is one number per simulation becomes a parameter: field data of meshes,
+    single numbers in archives, and channels that are the same at all points.
+
+    Files with several times (``.pvd``, ``.series``, XDMF time series, archives with an array ``times``) give
+    trajectories; so do numbered files of one time each, if ``series`` says so. There ``T(0)`` stands for what T is at
+    the first time.
 
     Args:
         patterns: Files, or patterns such as ``"case_*.vtu"``; matches are taken in natural order, 2 before 10.
-        inputs: Names of the inputs, or channels with units.
+        inputs: Names of the inputs, or channels with units. If neither inputs nor a table of parameters is given, all
+            numbers in the files that differ between simulations are parameters.
         targets: Names of the targets; none for inputs without solutions.
+        parameters: A table with a row of parameters for each simulation, by the name of its file or in their order.
+        regions: Arrays of labels (``"MaterialIds"``) that become indicator functions, one for each labelled part.
+        distances: What to add the distance to as an input: ``"boundary"``, or a labelled part (``"MaterialIds=3"``).
+        periods: Lengths of periodic axes by name, ``{"x": 1.0}``.
+        keep_fields: Whether channels that are one number per simulation stay input channels.
+        series: Whether files whose paths differ in their last number only, ``case_1/T_*.vtu``, are the times of one
+            trajectory.
+        times: The times of such files: a list for every trajectory, a file with such a list, or a table with columns
+            ``file`` and ``time``; by default the numbers in the names.
 
     Raises:
         ValueError: If nothing matches, a file cannot be read, a channel is missing or a value is not a finite number.
     """
-    paths = _paths(patterns)
-    cases = [case for path in paths for case in _read(path)]
-    return _dataset(paths, [_choose(case, inputs, targets) for case in cases])
+    files, cases = _read_series(patterns, times) if series else _read_all(patterns)
+    if times is not None and not series:
+        raise ValueError("times belong to numbered files, one for each time; say that they are a series.")
+    if not (inputs or regions or distances) and parameters is None:
+        inputs = _differing_numbers(cases)
+    chosen = [choose(case, inputs, targets, keep_fields=keep_fields) for case in cases]
+    chosen = with_distances(with_regions(chosen, regions), distances)
+    if parameters is not None:
+        names = [re.sub(r"[-_.]?\*", "", str(file)) for file in files]
+        chosen = with_table(chosen, read_cases(parameters), names)
+    dataset = _dataset(files, chosen, periods=periods)
+    return dataset if keep_fields else as_parameters(dataset, constant_inputs(dataset))
 
 
 def import_inputs(
@@ -66,26 +109,34 @@ def import_inputs(
     *,
     inputs: Sequence[str | Channel],
     targets: Sequence[str | Channel],
+    parameters: Sequence[Channel] = (),
 ) -> Dataset:
     """Read simulations like :func:`import_files`, where the solution need not be known.
 
     Args:
         patterns: Files, or patterns.
-        inputs: Names of the inputs, or channels with units.
+        inputs: Names of the inputs, or channels with units. Indicators of regions (``"MaterialIds=3"``) and distances
+            (``"boundary_distance"``) are computed where files do not have them.
         targets: Names of the targets, which are read if every simulation has them all.
+        parameters: The parameters to look for: those that files have, as numbers or as channels that are the same at
+            all points, are read.
     """
-    paths = _paths(patterns)
-    cases = [case for path in paths for case in _read(path)]
-    known = targets if all(_offers(case, targets) for case in cases) else ()
-    return _dataset(paths, [_choose(case, inputs, known) for case in cases])
+    files, cases = _read_all(patterns)
+    cases = [_with_computed(case, inputs) for case in cases]
+    known = targets if all(offers(case, targets) for case in cases) else ()
+    found = [one for one in parameters if all(offers(case, [one]) for case in cases)]
+    dataset = _dataset(files, [choose(case, [*inputs, *found], known) for case in cases])
+    constant = constant_inputs(dataset, kinds=("parameter", "constant"))
+    names = [channel.name for channel in found]
+    return as_parameters(dataset, [column for column in constant if dataset.inputs[column].name in names])
 
 
 def read_points(path: str | Path) -> Sample:
     """Read points, and cells if there are any, from a file with one simulation; what is known there is left out."""
-    cases = _read(_paths(path)[0])
+    cases = _read_all(path)[1]
     if len(cases) != 1:
         raise ValueError(f"{path} holds the points of {len(cases)} samples; it must be one.")
-    only = _without_flat_axes([_choose(cases[0], (), ())])[0]
+    only = without_flat_axes([choose(cases[0], (), ())])[0]
     nothing = np.empty((len(only.points), 0))
     return Sample(
         points=only.points, inputs=nothing, targets=nothing, boundary=only.case.boundary, cells=only.case.cells
@@ -106,155 +157,74 @@ def find_files(patterns: Sequence[str | Path]) -> list[Path]:
     return list(found)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Column:
-    """One chosen channel; ``implied`` if the user named the vector and not this component."""
-
-    channel: Channel
-    values: Float[np.ndarray, " point"]
-    implied: bool
+def _read_all(patterns: str | Path | Sequence[str | Path]) -> tuple[list[Path], list[Case]]:
+    """Return all simulations, and the file of each."""
+    paths = find_files([patterns] if isinstance(patterns, str | Path) else patterns)
+    pairs = [(path, case) for path in paths for case in _read(path)]
+    return [path for path, _ in pairs], [case for _, case in pairs]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Chosen:
-    """A case with the channels that the user wants, and no others."""
+def _read_series(
+    patterns: str | Path | Sequence[str | Path], times: str | Path | Sequence[float] | None
+) -> tuple[list[Path], list[Case]]:
+    """Return trajectories of numbered files, and the pattern of the files of each."""
+    paths = find_files([patterns] if isinstance(patterns, str | Path) else patterns)
+    cases = []
+    for numbered in grouped(paths):
+        for path in numbered.paths:
+            _require_simulations(path)
+        steps = one_time_each(numbered.paths, numbered.pattern)
+        asked = given_times(Path(times), numbered.paths) if isinstance(times, str | Path) else times
+        cases.append(joined(steps, numbered.numbers if asked is None else asked, str(numbered.pattern)))
+    return [Path(case.label) for case in cases], cases
 
-    case: Case
-    points: Float[np.ndarray, "point dim"]
-    inputs: list[_Column]
-    targets: list[_Column]
+
+def _differing_numbers(cases: Sequence[Case]) -> list[str]:
+    """Return the numbers that all simulations have and that differ between them."""
+    names = [name for name in cases[0].parameters if all(name in case.parameters for case in cases)]
+    return [name for name in names if len({case.parameters[name] for case in cases}) > 1]
 
 
-def _paths(patterns: str | Path | Sequence[str | Path]) -> list[Path]:
-    return find_files([patterns] if isinstance(patterns, str | Path) else patterns)
+def _with_computed(case: Case, inputs: Sequence[str | Channel]) -> Case:
+    """Add indicators of regions and distances that inputs ask for and the file does not have."""
+    further: dict[str, np.ndarray] = {}
+    for wanted in inputs:
+        name = wanted if isinstance(wanted, str) else wanted.name
+        if not offers(case, [name]):
+            further |= computed(case, name)
+    return replace(case, arrays={**case.arrays, **further})
 
 
-def _dataset(paths: Sequence[Path], chosen: Sequence[_Chosen]) -> Dataset:
-    _require_same_channels(chosen)
-    chosen = _without_flat_axes(chosen)
-    provenance = {"source": "files", "files": [str(path) for path in paths], "version": version("gola")}
+def _dataset(files: Sequence[Path], chosen: Sequence[Chosen], *, periods: Mapping[str, float] | None = None) -> Dataset:
+    require_same_channels(chosen)
+    chosen = without_flat_axes(chosen)
     first = chosen[0]
-    named = [column.channel for column in first.inputs], [column.channel for column in first.targets]
-    labels = [one.case.label for one in chosen]
     return Dataset.from_samples(
-        _samples(chosen), inputs=named[0], targets=named[1], provenance=provenance, labels=labels
+        samples_of(chosen),
+        inputs=[column.channel for column in first.inputs],
+        targets=[column.channel for column in first.targets],
+        parameters=list(first.parameters),
+        periods=from_axes(periods or {}, first.points.shape[1]),
+        provenance={
+            "source": "files",
+            "files": [str(path) for path in dict.fromkeys(files)],
+            "version": version("gola"),
+        },
+        labels=[one.case.label for one in chosen],
     )
-
-
-def _offers(case: Case, names: Sequence[str | Channel]) -> bool:
-    try:
-        return all(case.columns(name if isinstance(name, str) else name.name) for name in names)
-    except ValueError:
-        return False
 
 
 def _read(path: Path) -> list[Case]:
     """Read a file by the reader for its ending; everything else is meshio's."""
-    suffix = path.suffix.lower()
-    if suffix in _NO_SIMULATIONS and suffix not in READERS:
-        raise ValueError(f"{path} cannot be imported: {_NO_SIMULATIONS[suffix]}.")
-    read: Callable[[Path], list[Case]] = READERS.get(suffix, read_mesh)
+    _require_simulations(path)
+    read: Callable[[Path], list[Case]] = READERS.get(path.suffix.lower(), read_mesh)
     return read(path)
 
 
-def _choose(case: Case, inputs: Sequence[str | Channel], targets: Sequence[str | Channel]) -> _Chosen:
-    return _Chosen(
-        case=replace(case, arrays={}),  # lets go of what nobody asked for
-        points=case.points,
-        inputs=[column for wanted in inputs for column in _columns(case, wanted)],
-        targets=[column for wanted in targets for column in _columns(case, wanted)],
-    )
-
-
-def _columns(case: Case, wanted: str | Channel) -> Iterator[_Column]:
-    name, unit = (wanted, "") if isinstance(wanted, str) else (wanted.name, wanted.unit)
-    unit = unit or case.units.get(name, "")
-    for part, values in case.columns(name).items():
-        yield _Column(channel=Channel(name=part, unit=unit), values=values, implied=part != name)
-
-
-def _require_same_channels(chosen: Sequence[_Chosen]) -> None:
-    first = chosen[0]
-    expected = [column.channel for column in first.inputs + first.targets]
-    for other in chosen[1:]:
-        got = [column.channel for column in other.inputs + other.targets]
-        if got != expected:
-            raise ValueError(
-                f"{other.case.label} gives the channels {', '.join(map(str, got))}, but {first.case.label} "
-                f"{', '.join(map(str, expected))}; all files must agree."
-            )
-
-
-def _without_flat_axes(chosen: Sequence[_Chosen]) -> list[_Chosen]:
-    """Drop z, or y and z, where it is the same in all files: most formats know three coordinates only."""
-    dim = 3
-    if any(one.points.shape[1] != 3 for one in chosen):
-        return list(chosen)
-    while dim > 1 and _is_flat([one.points for one in chosen], dim - 1):
-        dim -= 1
-    if dim == 3:
-        _warn_of_planes(chosen)
-    dropped = tuple(f"_{axis}" for axis in "xyz"[dim:])
-    columns = [column for one in chosen for column in one.inputs + one.targets]
-    needed = {column.channel.name for column in columns if not column.implied or column.values.any()}
-
-    def remaining(columns: list[_Column]) -> list[_Column]:
-        names = [column.channel.name for column in columns]
-        return [c for c, name in zip(columns, names, strict=True) if name in needed or not name.endswith(dropped)]
-
-    return [
-        replace(one, points=one.points[:, :dim], inputs=remaining(one.inputs), targets=remaining(one.targets))
-        for one in chosen
-    ]
-
-
-def _is_flat(points: Sequence[Float[np.ndarray, "_point dim"]], axis: int) -> bool:
-    lowest = min(float(one[:, axis].min()) for one in points)
-    highest = max(float(one[:, axis].max()) for one in points)
-    largest = max(float(np.abs(one).max()) for one in points)
-    return highest - lowest <= _ROUNDING * largest
-
-
-def _warn_of_planes(chosen: Sequence[_Chosen]) -> None:
-    """Warn of points in a plane that is not z = const: operators would see a volume with nothing in it."""
-    if all(_lies_in_plane(one.points) for one in chosen):
-        warnings.warn(
-            f"All points of {chosen[0].case.label} lie in a plane which is not parallel to x and y; operators take"
-            " them for points of a volume. Rotate the meshes until z is the same everywhere, and import them again.",
-            stacklevel=5,
-        )
-
-
-def _lies_in_plane(points: Float[np.ndarray, "point dim"]) -> bool:
-    if len(points) < 4 or not np.isfinite(points).all():
-        return False
-    centred = points - points.mean(axis=0)
-    spread = np.linalg.svd(centred, compute_uv=False, full_matrices=False)
-    return bool(spread[2] <= _ROUNDING * np.abs(points).max() * np.sqrt(len(points)))
-
-
-def _samples(chosen: Sequence[_Chosen]) -> Iterator[Sample]:
-    """Build the samples; what only some files have (cells, boundary, weights) is left out."""
-    cases = [one.case for one in chosen]
-    widths = {None if case.cells is None else case.cells.shape[1] for case in cases}
-    keep_boundary = all(case.boundary is not None for case in cases)
-    keep_weights = all(case.weights is not None for case in cases)
-    for one in chosen:
-        yield checked_sample(
-            one.points,
-            _table(one.inputs, len(one.points)),
-            _table(one.targets, len(one.points)),
-            boundary=one.case.boundary if keep_boundary else None,
-            cells=one.case.cells if len(widths) == 1 else None,
-            weights=one.case.weights if keep_weights else None,
-            inputs=[column.channel for column in one.inputs],
-            targets=[column.channel for column in one.targets],
-            label=one.case.label,
-        )
-
-
-def _table(columns: Sequence[_Column], num_points: int) -> Float[np.ndarray, "point channel"]:
-    return np.stack([column.values for column in columns], axis=1) if columns else np.empty((num_points, 0))
+def _require_simulations(path: Path) -> None:
+    suffix = path.suffix.lower()
+    if suffix in _NO_SIMULATIONS and suffix not in READERS:
+        raise ValueError(f"{path} cannot be imported: {_NO_SIMULATIONS[suffix]}.")
 
 
 def _natural_order(path: Path) -> list[tuple[int, int, str]]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 
+from gola.data.formats.archive_series import read_trajectories
 from gola.data.formats.case import Case
 from gola.data.sample import Channel
 
@@ -26,8 +27,10 @@ def read_npz(path: Path) -> list[Case]:
     """Read a NumPy archive with the array ``points`` and one array per channel.
 
     Points have shape (points, dim) or, for S samples with points of their own, (S, points, dim). Other arrays
-    are (points,) or (points, components), the same for all samples; (S, points) or (S, points, components); a
-    single number; or S numbers, one per sample. ``cells``, ``boundary`` and ``weights`` are optional.
+    are (points,) or (points, components), the same for all samples; (S, points) or (S, points, components). A single
+    number and S numbers, one per sample, are parameters; so are the columns of an array ``parameters``, (S, number of
+    parameters), whose names may be in ``parameter_names``. ``cells``, ``boundary`` and ``weights`` are optional. With
+    an array ``times`` the samples are trajectories.
     """
     stored = _load_npz(path)
     if "points" not in stored or stored["points"].ndim not in (2, 3):
@@ -38,14 +41,21 @@ def read_npz(path: Path) -> list[Case]:
     points = stored["points"]
     if points.dtype.kind not in "fuib" or 0 in points.shape:
         raise ValueError(f"{path}: `points` must be numbers, at least one; it is {points.dtype} of {points.shape}.")
+    return read_trajectories(stored, path, _cases) if "times" in stored else _cases(stored, path)
+
+
+def _cases(stored: dict[str, np.ndarray], path: Path) -> list[Case]:
+    """Return the samples of an archive, none of whose arrays has an axis for the time."""
+    points = stored["points"]
     num_points = points.shape[-2]
     num_samples = _num_samples(stored, num_points)
     if num_samples == 0:
         raise ValueError(f"{path} holds arrays for 0 samples; it needs at least one.")
     _require_cells(stored.get("cells"), num_samples, num_points, path)
+    numbers = _numbers(stored, num_samples, num_points, path)
     spread, unusable = {}, {}
     for name, array in stored.items():
-        if name not in ("points", "cells"):
+        if name not in ("points", "cells", "parameters", "parameter_names", *numbers):
             try:
                 spread[name] = _spread(array, num_samples, num_points)
             except ValueError as error:
@@ -57,6 +67,8 @@ def read_npz(path: Path) -> list[Case]:
             label=str(path) if num_samples == 1 else f"{path}[{sample}]",
             points=np.asarray(points if points.ndim == 2 else points[sample], dtype=np.float64),
             arrays={name: array[sample].astype(np.float64) for name, array in spread.items() if name not in _RESERVED},
+            parameters={Channel.parse(name).name: float(values[sample]) for name, values in numbers.items()},
+            units={channel.name: channel.unit for channel in map(Channel.parse, numbers)},
             unusable=unusable,
             boundary=spread["boundary"][sample].astype(bool) if "boundary" in spread else None,
             cells=_cells(stored.get("cells"), sample),
@@ -126,7 +138,48 @@ def _num_samples(stored: dict[str, np.ndarray], num_points: int) -> int:
         )
         if three_axes or two_axes:
             return len(array)
-    return 1
+    if "parameters" in stored and stored["parameters"].ndim == 2:
+        return len(stored["parameters"])
+    # One mesh and lists of numbers: as many samples as there are numbers in each.
+    lengths = {len(array) for name, array in stored.items() if array.ndim == 1 and name != "parameter_names"}
+    return lengths.pop() if len(lengths) == 1 and num_points not in lengths else 1
+
+
+def _numbers(
+    stored: dict[str, np.ndarray], num_samples: int, num_points: int, path: Path
+) -> dict[str, Shaped[np.ndarray, " sample"]]:
+    """Return what is one number per sample, by name."""
+    found = {}
+    for name, array in stored.items():
+        per_sample = array.shape == (num_samples,) and (num_samples != num_points or num_samples == 1)
+        if name not in _RESERVED and array.dtype.kind in "fuib" and (array.ndim == 0 or per_sample):
+            found[name] = np.broadcast_to(array, (num_samples,))
+    if "parameters" in stored:
+        found.pop("parameters", None)
+        found |= _named_parameters(stored, num_samples, path)
+    return found
+
+
+def _named_parameters(
+    stored: dict[str, np.ndarray], num_samples: int, path: Path
+) -> dict[str, Shaped[np.ndarray, " sample"]]:
+    table = stored["parameters"]
+    if table.ndim < 2:
+        table = table.reshape((num_samples, 1) if table.shape == (num_samples,) else (1, -1))
+    if table.dtype.kind not in "fuib" or table.ndim != 2 or len(table) != num_samples:
+        raise ValueError(
+            f"{path}: `parameters` must be numbers of the shape ({num_samples}, parameters); it is {table.dtype} of"
+            f" {stored['parameters'].shape}."
+        )
+    count = table.shape[1]
+    names = [str(name) for name in stored.get("parameter_names", np.array(_numbered(count))).ravel()]
+    if len(names) != count or len(set(names)) != count:
+        raise ValueError(f"{path}: `parameter_names` must name {count} parameters, each once; it has {names}.")
+    return dict(zip(names, table.T, strict=True))
+
+
+def _numbered(count: int) -> list[str]:
+    return ["parameter"] if count == 1 else [f"parameter_{number}" for number in range(count)]
 
 
 def _spread(array: np.ndarray, num_samples: int, num_points: int) -> np.ndarray:
@@ -139,7 +192,7 @@ def _spread(array: np.ndarray, num_samples: int, num_points: int) -> np.ndarray:
         readings.append(array)
     if array.shape[:1] == (num_points,) and array.ndim <= 2:
         readings.append(np.broadcast_to(array, (num_samples, *array.shape)))
-    if array.ndim == 0 or array.shape == (num_samples,):
+    if array.shape == (num_samples,):
         readings.append(np.broadcast_to(array.reshape(-1, 1), full))
     if len(readings) != 1 and not (num_samples == 1 and readings):
         why = "fits in more than one way" if readings else "does not fit"

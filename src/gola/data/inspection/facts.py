@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from gola.data.sample import Sample
+from gola.data.sample import Sample, as_rows
 
 # Points that agree to this share of the extent of their sample count as coincident.
 _COINCIDENT = 1e-12
@@ -28,7 +28,7 @@ class SampleFacts:
         stds: Standard deviation of each channel.
         num_bad: Number of NaN and infinite values of each channel.
         num_bad_points: Number of points with a NaN or infinite coordinate.
-        question: Hash of points and inputs.
+        question: Hash of points, inputs, parameters and times.
         answer: Hash of the targets.
         columns: Hash of each channel.
     """
@@ -61,27 +61,36 @@ def gather_facts(samples: Iterable[Sample]) -> list[SampleFacts]:
 
 
 def _facts(sample: Sample, num_coincident: int, points_digest: bytes) -> SampleFacts:
-    # One row per channel: NumPy reduces along contiguous rows many times faster than down narrow columns.
-    values = np.concatenate([sample.inputs.T, sample.targets.T])
-    finite = np.isfinite(values)
-    means, stds = _moments(values, finite)
+    # One row per channel: NumPy reduces along contiguous rows many times faster than down narrow columns. Inputs of a
+    # trajectory may be fewer than its targets.
+    tables = [np.ascontiguousarray(as_rows(values).T) for values in (sample.inputs, sample.targets)]
+    channels = [_figures(table) for table in tables]
     finite_points = np.isfinite(sample.points).all(axis=1)
     coordinates = np.ascontiguousarray(sample.points[finite_points].T)
+    asked = (sample.inputs, sample.parameters, sample.times)
     return SampleFacts(
         num_points=sample.num_points,
         num_coincident=num_coincident,
         lower=coordinates.min(axis=1, initial=np.inf),
         upper=coordinates.max(axis=1, initial=-np.inf),
-        minima=np.where(finite, values, np.inf).min(axis=1),
-        maxima=np.where(finite, values, -np.inf).max(axis=1),
-        means=means,
-        stds=stds,
-        num_bad=(~finite).sum(axis=1),
+        **{name: np.concatenate([part[name] for part in channels]) for name in channels[0]},
         num_bad_points=int((~finite_points).sum()),
-        question=points_digest + _digest(sample.inputs),
+        question=points_digest + b"".join(_digest(array) for array in asked if array is not None),
         answer=_digest(sample.targets),
-        columns=tuple(_digest(column) for column in values),
+        columns=tuple(_digest(column) for table in tables for column in table),
     )
+
+
+def _figures(values: Float[np.ndarray, "channel value"]) -> dict[str, np.ndarray]:
+    finite = np.isfinite(values)
+    means, stds = _moments(values, finite)
+    return {
+        "minima": np.where(finite, values, np.inf).min(axis=1),
+        "maxima": np.where(finite, values, -np.inf).max(axis=1),
+        "means": means,
+        "stds": stds,
+        "num_bad": (~finite).sum(axis=1),
+    }
 
 
 def _moments(

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from jaxtyping import Float
 
 from gola.data.inspection.facts import SampleFacts
+from gola.data.sample import Channel
 
 # Beyond this ratio of its sides, a box has no radius that suits all directions.
 _STRETCHED = 100.0
@@ -12,6 +14,8 @@ _STRETCHED = 100.0
 _LARGE_OFFSET = 1e4
 # A sample whose values are this much larger than usual dominates the statistics that all are normalised with.
 _UNEVEN = 1e3
+# Parameters are one and the same above this correlation over at least so many samples.
+_CORRELATED, _ENOUGH_FOR_CORRELATION = 1.0 - 1e-6, 5
 
 
 def not_finite(facts: Sequence[SampleFacts], labels: Sequence[str]) -> Iterator[str]:
@@ -29,6 +33,25 @@ def constant(labels: Sequence[str], is_constant: Sequence[bool]) -> Iterator[str
     """Tell of channels that have the same value everywhere."""
     for label in np.array(labels)[np.array(is_constant, dtype=bool)]:
         yield f"{label} has the same value everywhere, so there is nothing to learn from it; leave it out."
+
+
+def parameters(channels: Sequence[Channel], values: Float[np.ndarray, "sample parameter"]) -> Iterator[str]:
+    """Tell of parameters that never change, or always with another."""
+    if len(values) < 2:
+        return
+    spreads = values.std(axis=0)
+    for channel in np.array([channel.name for channel in channels], dtype=object)[spreads == 0.0]:
+        yield f"parameter {channel!r} is the same in all samples, so there is nothing to learn from it; leave it out."
+    if len(values) < _ENOUGH_FOR_CORRELATION:
+        return
+    moving = np.flatnonzero(spreads > 0.0)
+    related = np.abs(np.atleast_2d(np.corrcoef(values[:, moving].T))) if len(moving) > 1 else np.eye(len(moving))
+    for first, second in np.argwhere(np.triu(related, 1) > _CORRELATED):
+        one, other = channels[moving[first]].name, channels[moving[second]].name
+        yield (
+            f"parameters {one!r} and {other!r} change together in all samples, so their effects cannot be told apart;"
+            " leave one out, or add samples in which they do not."
+        )
 
 
 def coincident_points(facts: Sequence[SampleFacts]) -> Iterator[str]:

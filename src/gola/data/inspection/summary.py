@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float
 from scipy.spatial import cKDTree
 
+from gola.data.constant_inputs import Variation, varies_over
+from gola.data.correspondence import Correspondence
 from gola.data.dataset import Dataset
 from gola.data.inspection import hazards
 from gola.data.inspection.facts import SampleFacts, gather_facts
+from gola.data.inspection.periodicity import suggested_periods
+from gola.data.periods import Periods
 from gola.data.sample import Channel
 from gola.data.statistics import pooled
 from gola.geometry.tree import radius_for
@@ -19,17 +22,15 @@ from gola.geometry.tree import radius_for
 _NEIGHBOURS = 16
 # Spacing and radius hardly differ between samples of one set, so a few stand for all.
 _NUM_PROBED = 3
-# Relative differences below this are rounding, for instance of averages over the cells around a point.
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelSummary:
-    """Range and spread of one channel over all samples; means count every sample equally.
+    """Range and spread of one channel or parameter over all samples; means count every sample equally.
 
     Attributes:
         channel: Name and unit.
-        role: Whether it is an input or a target.
+        role: Whether it is an input, a target or a parameter.
         minimum: Smallest value.
         maximum: Largest value.
         mean: Mean value.
@@ -38,12 +39,31 @@ class ChannelSummary:
     """
 
     channel: Channel
-    role: Literal["input", "target"]
+    role: Literal["input", "target", "parameter"]
     minimum: float
     maximum: float
     mean: float
     std: float
-    varies: Literal["field", "parameter", "constant"]
+    varies: Variation
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimesSummary:
+    """The times of all trajectories.
+
+    Attributes:
+        num_times: Smallest, median and largest number of times of a trajectory.
+        first: The first time of all.
+        last: The last.
+        shared: Whether all trajectories have the same times.
+        inputs_change: Whether input functions are given for each time.
+    """
+
+    num_times: tuple[int, int, int]
+    first: float
+    last: float
+    shared: bool
+    inputs_change: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,13 +74,15 @@ class Inspection:
         num_samples: Number of samples.
         dim: Number of coordinates of a point.
         num_points: Smallest, median and largest number of points of a sample.
+        times: What is known of the times of trajectories; None where samples have no time.
         lower: Lower corner of the box around all points.
         upper: Upper corner.
-        shares_points: Whether all samples have the same points.
+        correspondence: How the points of one sample correspond to those of another.
+        periods: The period along each axis, as declared; None where none is periodic.
         has_boundary: Whether points on the boundary are marked.
         has_cells: Whether the samples come with a mesh.
         has_weights: Whether quadrature weights are known.
-        channels: Inputs first, then targets.
+        channels: Inputs first, then targets, then parameters.
         spacing: Median distance of a point to its nearest neighbour.
         radius: Suggested radius of neighbourhoods: about 16 neighbours on average.
         provenance: Where the samples came from.
@@ -71,9 +93,11 @@ class Inspection:
     num_samples: int
     dim: int
     num_points: tuple[int, int, int]
+    times: TimesSummary | None
     lower: tuple[float, ...]
     upper: tuple[float, ...]
-    shares_points: bool
+    correspondence: Correspondence
+    periods: Periods | None
     has_boundary: bool
     has_cells: bool
     has_weights: bool
@@ -90,24 +114,39 @@ def inspect(dataset: Dataset) -> Inspection:
     facts = gather_facts(dataset)
     counts = dataset.num_points
     spacing, radius = _spacing_and_radius(dataset)
-    channels = _summaries(dataset, facts)
+    channels, parameters = _summaries(dataset, facts), _parameter_summaries(dataset)
     first = dataset[0]
     return Inspection(
         num_samples=len(dataset),
         dim=dataset.dim,
         num_points=(int(counts.min()), int(np.median(counts)), int(counts.max())),
+        times=_times_summary(dataset),
         lower=tuple(np.min([one.lower for one in facts], axis=0).tolist()),
         upper=tuple(np.max([one.upper for one in facts], axis=0).tolist()),
-        shares_points=dataset.shares_points,
+        correspondence=dataset.correspondence,
+        periods=dataset.periods,
         has_boundary=first.boundary is not None,
         has_cells=first.cells is not None,
         has_weights=first.weights is not None,
-        channels=channels,
+        channels=channels + parameters,
         spacing=spacing,
         radius=radius,
         provenance=dataset.provenance,
-        warnings=tuple(_warnings(facts, channels)),
-        remarks=tuple(_remarks(facts, channels)),
+        warnings=(*_warnings(facts, channels), *hazards.parameters(dataset.parameters, dataset.parameter_values)),
+        remarks=(*_remarks(facts, channels), *suggested_periods(dataset)),
+    )
+
+
+def _times_summary(dataset: Dataset) -> TimesSummary | None:
+    if not dataset.has_time:
+        return None
+    counts = [len(times) for times in dataset.times]
+    return TimesSummary(
+        num_times=(min(counts), int(np.median(counts)), max(counts)),
+        first=float(min(times[0] for times in dataset.times)),
+        last=float(max(times[-1] for times in dataset.times)),
+        shared=dataset.shares_times,
+        inputs_change=dataset[0].has_inputs_per_time,
     )
 
 
@@ -125,19 +164,25 @@ def _summaries(dataset: Dataset, facts: Sequence[SampleFacts]) -> tuple[ChannelS
             maximum=float(maxima[:, column].max()),
             mean=float(mean[column]),
             std=float(std[column]),
-            varies=_where_it_varies(minima[:, column], maxima[:, column]),
+            varies=varies_over(minima[:, column], maxima[:, column]),
         )
         for column, channel in enumerate(dataset.inputs + dataset.targets)
     )
 
 
-def _where_it_varies(
-    minima: Float[np.ndarray, " sample"], maxima: Float[np.ndarray, " sample"]
-) -> Literal["field", "parameter", "constant"]:
-    rounding = _ROUNDING * max(abs(maxima.max()), abs(minima.min()))
-    if (maxima - minima > rounding).any():
-        return "field"
-    return "parameter" if maxima.max() - minima.min() > rounding else "constant"
+def _parameter_summaries(dataset: Dataset) -> tuple[ChannelSummary, ...]:
+    return tuple(
+        ChannelSummary(
+            channel=channel,
+            role="parameter",
+            minimum=float(values.min()),
+            maximum=float(values.max()),
+            mean=float(values.mean()),
+            std=float(values.std()),
+            varies=varies_over(values, values),
+        )
+        for channel, values in zip(dataset.parameters, dataset.parameter_values.T, strict=True)
+    )
 
 
 def _warnings(facts: Sequence[SampleFacts], channels: Sequence[ChannelSummary]) -> Iterator[str]:
@@ -160,7 +205,11 @@ def _warnings(facts: Sequence[SampleFacts], channels: Sequence[ChannelSummary]) 
 def _remarks(facts: Sequence[SampleFacts], channels: Sequence[ChannelSummary]) -> Iterator[str]:
     for summary in channels:
         if summary.varies == "parameter" and len(facts) > 1:
-            yield f"{summary.role} channel {summary.channel.name!r} is one number per sample, a parameter."
+            yield (
+                f"{summary.role} channel {summary.channel.name!r} is one number per sample."
+                + " It is better a parameter: import it again without --keep-fields, or pass it as parameters to"
+                " Dataset.from_arrays." * (summary.role == "input")
+            )
 
 
 def _spacing_and_radius(dataset: Dataset) -> tuple[float, float]:

@@ -28,10 +28,21 @@ def header_checksum(file: h5py.File) -> str:
     """
     about = {name: texts(file, name) for name in ("format", "version", "writer")}
     shapes = {name: (file[name].dtype.str, file[name].shape) for name in layout.ARRAYS if name in file}
-    channels = [texts(file[name], what) for name in (layout.INPUTS, layout.TARGETS) if name in file for what in _NAMING]
+    channels = [texts(file[name], what) for name in layout.CHANNELS if name in file for what in _NAMING]
+    # Files of version 2 have none of these, and their checksum knows nothing of them.
+    for name in (layout.PARAMETERS, layout.TIMES):
+        if name in file:
+            shapes[name] = (file[name].dtype.str, file[name].shape)
+    if layout.INPUTS in file and layout.PER_TIME in file[layout.INPUTS].attrs:
+        about[layout.PER_TIME] = texts(file[layout.INPUTS], layout.PER_TIME)
+    if layout.CORRESPONDENCE in file.attrs:
+        about[layout.CORRESPONDENCE] = texts(file, layout.CORRESPONDENCE)
+    if layout.PERIODS in file.attrs:
+        about[layout.PERIODS] = [str(number) for number in np.atleast_1d(file.attrs[layout.PERIODS]).tolist()]
     provenance = file[layout.PROVENANCE].asstr()[()] if layout.PROVENANCE in file else None
     digest = hashlib.blake2b(json.dumps([about, shapes, channels, provenance]).encode(), digest_size=16)
-    for name in (*layout.INDICES, *layout.CHECKSUMS):
+    times = [layout.TIME_OFFSETS] if layout.TIME_OFFSETS in file else []
+    for name in (*layout.INDICES, *layout.CHECKSUMS, *times):
         digest.update(name.encode() if name in file else b"")
         digest.update(np.asarray(file[name][()]).astype("<i8").tobytes() if name in file else b"")
     return digest.hexdigest()

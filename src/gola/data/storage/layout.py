@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gola.data.correspondence import Correspondence
+from gola.data.periods import Periods
 from gola.data.sample import Channel
 
 FORMAT = "gola-dataset"
-VERSION = 2
-"""Files of version 1 have no checksums, and load too."""
+VERSION = 3
+"""Files of version 1 have no checksums, those of version 2 no parameters and no times; both load too."""
 CHECKSUM = "checksum"
 
 GEOMETRY_OFFSETS = "geometry/offsets"
@@ -24,12 +26,20 @@ CELL_OFFSETS = "geometry/cell_offsets"
 SAMPLE_GEOMETRY = "samples/geometry"
 INPUTS = "samples/inputs"
 TARGETS = "samples/targets"
+PARAMETERS = "samples/parameters"
+TIMES = "samples/times"
+TIME_OFFSETS = "samples/time_offsets"
+PER_TIME = "per_time"
+"""An attribute of the inputs: 1 where trajectories have input functions for each time, else 0."""
 ARRAYS = (POINTS, BOUNDARY, WEIGHTS, CELLS, INPUTS, TARGETS)
+CHANNELS = (INPUTS, TARGETS, PARAMETERS)
 INDICES = (GEOMETRY_OFFSETS, CELL_OFFSETS, SAMPLE_GEOMETRY)
 GEOMETRY_CHECKSUMS = "geometry/checksums"
 SAMPLE_CHECKSUMS = "samples/checksums"
 CHECKSUMS = (GEOMETRY_CHECKSUMS, SAMPLE_CHECKSUMS)
 PROVENANCE = "provenance"
+CORRESPONDENCE = "correspondence"
+PERIODS = "periods"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +47,19 @@ class Header:
     """What a data set says about all of its samples.
 
     Attributes:
-        inputs: Channels of the inputs.
+        inputs: Channels of the inputs; empty where parameters or the points alone make the difference.
         targets: Channels of the targets; empty for a set of inputs without solutions.
+        parameters: Name and unit of each parameter.
+        correspondence: How the points of one sample correspond to those of another; None where it is not known yet.
+        periods: The period along each axis, None for an axis that is not periodic; None where none is.
         provenance: Where the samples came from; anything that JSON can hold.
     """
 
     inputs: tuple[Channel, ...]
     targets: tuple[Channel, ...]
+    parameters: tuple[Channel, ...] = ()
+    correspondence: Correspondence | None = None
+    periods: Periods | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -101,7 +101,8 @@ class Parts:
         return self.folder / f"part_{index:05d}.h5"
 
     def _require_same(self, header: Header) -> None:
-        if header == self.header:
+        # What few samples have in common says nothing about all.
+        if replace(header, correspondence=self.header.correspondence) == self.header:
             return
         ours, theirs = self.header.provenance, header.provenance
         differing = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]

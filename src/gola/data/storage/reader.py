@@ -1,21 +1,25 @@
 """Read samples from an HDF5 file when they are asked for, and no earlier."""
 
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import h5py
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int, Shaped
 
+from gola.data.correspondence import Correspondence, correspondence_of
+from gola.data.periods import Periods
 from gola.data.sample import Channel, Sample
 from gola.data.storage import layout
 from gola.data.storage.checksums import header_checksum, rows_checksum, texts
 from gola.data.storage.layout import Header
+from gola.data.times import checked_times
 
 _Arrays = dict[str, h5py.Dataset]
 _Geometry = dict[str, np.ndarray | None]
@@ -24,9 +28,10 @@ _Geometry = dict[str, np.ndarray | None]
 _NUM_AXES = {
     layout.GEOMETRY_OFFSETS: 1, layout.POINTS: 2, layout.BOUNDARY: 1, layout.WEIGHTS: 1, layout.CELLS: 2,
     layout.CELL_OFFSETS: 1, layout.SAMPLE_GEOMETRY: 1, layout.INPUTS: 2, layout.TARGETS: 2,
+    layout.PARAMETERS: 2, layout.TIMES: 1, layout.TIME_OFFSETS: 1,
     layout.GEOMETRY_CHECKSUMS: 1, layout.SAMPLE_CHECKSUMS: 1,
 }  # fmt: skip
-_REQUIRED = (layout.GEOMETRY_OFFSETS, layout.POINTS, layout.INPUTS)
+_REQUIRED = (layout.GEOMETRY_OFFSETS, layout.POINTS)
 # The deflate algorithm shrinks nothing by more than a factor of 1032.
 _LARGEST_COMPRESSION = 1032
 
@@ -43,11 +48,15 @@ class StoredSamples:
         stamp: Its size and time of change when it was first read; a file that changed since is refused.
         dim: Number of coordinates of a point.
         geometries: Which geometry each selected sample lies on.
-        starts: The first row of each selected sample among the inputs and targets.
+        starts: The first row of each selected sample among the targets.
+        input_starts: The same among the inputs, which in trajectories may be constant.
         offsets: Geometry g has the rows ``offsets[g]`` to ``offsets[g + 1]`` of the points.
         cell_offsets: The same for the cells.
         checksums: Of the values of each selected sample; None in files that have none.
         geometry_checksums: Of each geometry.
+        parameters: Of each selected sample, as they are stored; read at once, since they are few.
+        times: Of each selected sample, as they are stored; None where samples are no trajectories.
+        inputs_per_time: Whether trajectories have inputs for each time.
     """
 
     path: Path
@@ -55,10 +64,14 @@ class StoredSamples:
     dim: int
     geometries: Int[np.ndarray, " sample"]
     starts: Int[np.ndarray, " sample"]
+    input_starts: Int[np.ndarray, " sample"]
     offsets: Int[np.ndarray, " geometry_plus_one"]
     cell_offsets: Int[np.ndarray, " geometry_plus_one"] | None
     checksums: Int[np.ndarray, " sample"] | None = None
     geometry_checksums: Int[np.ndarray, " geometry"] | None = None
+    parameters: Shaped[np.ndarray, "sample parameter"] | None = None
+    times: tuple[Float[np.ndarray, " _"], ...] | None = None
+    inputs_per_time: bool = False
 
     @property
     def num_points(self) -> Int[np.ndarray, " sample"]:
@@ -69,8 +82,15 @@ class StoredSamples:
     def select(self, indices: Sequence[int]) -> "StoredSamples":
         """Return these samples, in this order."""
         chosen = np.asarray(indices, dtype=np.int64)
-        checksums = None if self.checksums is None else self.checksums[chosen]
-        return replace(self, geometries=self.geometries[chosen], starts=self.starts[chosen], checksums=checksums)
+        return replace(
+            self,
+            geometries=self.geometries[chosen],
+            starts=self.starts[chosen],
+            input_starts=self.input_starts[chosen],
+            checksums=None if self.checksums is None else self.checksums[chosen],
+            parameters=None if self.parameters is None else self.parameters[chosen],
+            times=None if self.times is None else tuple(self.times[row] for row in chosen.tolist()),
+        )
 
     def one_per_geometry(self) -> "StoredSamples":
         """Return the first sample of each geometry: all the points there are, without repetition."""
@@ -117,15 +137,30 @@ class StoredSamples:
         }
 
     def _read_sample(self, arrays: _Arrays, position: int, geometry: _Geometry) -> Sample:
-        start = self.starts[position]
-        rows = slice(start, start + len(geometry["points"]))  # type: ignore[arg-type]  # points are never None
-        stored = {name: _rows(arrays, name, rows) for name in (layout.INPUTS, layout.TARGETS)}
+        num_points = len(geometry["points"])  # type: ignore[arg-type]  # points are never None
+        times = None if self.times is None else self.times[position]
+        targets_shape = (num_points,) if times is None else (len(times), num_points)
+        shapes = {
+            layout.INPUTS: (self.input_starts[position], targets_shape if self.inputs_per_time else (num_points,)),
+            layout.TARGETS: (self.starts[position], targets_shape),
+        }
+        stored = {
+            name: _rows(arrays, name, slice(start, start + math.prod(shape))) for name, (start, shape) in shapes.items()
+        }
+        if self.parameters is not None:
+            stored[layout.PARAMETERS] = self.parameters[position]
+        stored[layout.TIMES] = times
         if self.checksums is not None:
             self._require_sound(stored, int(self.checksums[position]))
-        inputs, targets = (_as(stored[name], np.float64) for name in (layout.INPUTS, layout.TARGETS))
-        if targets is None:
-            targets = np.empty((len(inputs), 0))  # type: ignore[arg-type]  # checked when the file was first read
-        return Sample(inputs=inputs, targets=targets, **geometry)  # type: ignore[arg-type]
+        inputs, targets = (_tables(stored[name], shape) for name, (_, shape) in shapes.items())
+        parameters = _as(stored.get(layout.PARAMETERS), np.float64)
+        return Sample(
+            inputs=inputs,
+            targets=targets,
+            parameters=np.empty(0) if parameters is None else parameters,
+            times=_as(times, np.float64),
+            **geometry,  # type: ignore[arg-type]
+        )
 
     def _require_sound(self, stored: _Geometry, checksum: int) -> None:
         if rows_checksum(stored.values()) != checksum:
@@ -141,12 +176,18 @@ def read_dataset(path: str | Path) -> tuple[Header, StoredSamples]:
         _require_format(file, path)
         _require_datasets(file, path)
         _require_checksum(file, path)
-        header = Header(
-            inputs=_channels(file, layout.INPUTS, path),
-            targets=_channels(file, layout.TARGETS, path) if layout.TARGETS in file else (),
-            provenance=_provenance(file, path),
-        )
+        inputs, targets, parameters = (_channels(file, name, path) if name in file else () for name in layout.CHANNELS)
+        provenance, correspondence, periods = _provenance(file, path), _correspondence(file, path), _periods(file, path)
         samples = _index(file, path)
+    header = Header(
+        inputs=inputs,
+        targets=targets,
+        parameters=parameters,
+        # In files that do not say it, it is found.
+        correspondence=correspondence or correspondence_of(samples.one_per_geometry()),
+        periods=periods,
+        provenance=provenance,
+    )
     return header, samples
 
 
@@ -250,16 +291,46 @@ def _provenance(file: h5py.File, path: Path) -> dict[str, Any]:
     return provenance
 
 
+def _correspondence(file: h5py.File, path: Path) -> Correspondence | None:
+    found = texts(file, layout.CORRESPONDENCE)
+    if not found:
+        return None
+    for known in get_args(Correspondence):
+        if found == [known]:
+            return cast("Correspondence", known)
+    known = ", ".join(get_args(Correspondence))
+    raise ValueError(f"{path}: the attribute `correspondence` must be one of {known}; got {found[0]!r}.")
+
+
+def _periods(file: h5py.File, path: Path) -> Periods | None:
+    if layout.PERIODS not in file.attrs:
+        return None
+    numbers = np.atleast_1d(file.attrs[layout.PERIODS])
+    dim = file[layout.POINTS].shape[1]
+    if numbers.dtype.kind not in "fui" or numbers.shape != (dim,) or (numbers <= 0).any() or np.isinf(numbers).any():
+        raise ValueError(f"{path}: the attribute `periods` must hold {dim} positive numbers or NaN; got {numbers}.")
+    return tuple(None if np.isnan(number) else float(number) for number in numbers)
+
+
 def _index(file: h5py.File, path: Path) -> StoredSamples:
     """Work out where each sample lies, and check that the arrays have the lengths that this needs."""
     offsets = _offsets(file, layout.GEOMETRY_OFFSETS, len(file[layout.POINTS]), path)
     lengths = np.diff(offsets)
     if not (lengths > 0).all():
         raise ValueError(f"{path}: geometry {int(np.argmin(lengths))} has no points; leave it out.")
-    num_rows = len(file[layout.INPUTS])
-    geometries = _geometries(file, lengths, num_rows, path)
-    ends = np.cumsum(lengths[geometries])
-    needed = {layout.INPUTS: int(ends[-1]), layout.TARGETS: int(ends[-1])}
+    geometries = _geometries(file, lengths, path)
+    times = _times(file, len(geometries), path)
+    num_targets = lengths[geometries]
+    if times is not None:
+        num_targets = num_targets * np.array([len(one) for one in times])
+    per_time = times is not None and layout.INPUTS in file and texts(file[layout.INPUTS], layout.PER_TIME) == ["1"]
+    num_inputs = num_targets if per_time else lengths[geometries]
+    if layout.PARAMETERS in file and len(file[layout.PARAMETERS]) != len(geometries):
+        raise ValueError(
+            f"{path}: {layout.PARAMETERS!r} has {len(file[layout.PARAMETERS])} rows where there are {len(geometries)}"
+            " samples."
+        )
+    needed = {layout.INPUTS: int(num_inputs.sum()), layout.TARGETS: int(num_targets.sum())}
     needed |= {layout.BOUNDARY: int(offsets[-1]), layout.WEIGHTS: int(offsets[-1])}
     for name, rows in needed.items():
         if name in file and len(file[name]) != rows:
@@ -274,12 +345,35 @@ def _index(file: h5py.File, path: Path) -> StoredSamples:
         stamp=_stamp(path),
         dim=file[layout.POINTS].shape[1],
         geometries=geometries,
-        starts=ends - lengths[geometries],
+        starts=np.cumsum(num_targets) - num_targets,
+        input_starts=np.cumsum(num_inputs) - num_inputs,
         offsets=offsets,
         cell_offsets=cell_offsets,
         checksums=_checksums(file, layout.SAMPLE_CHECKSUMS, len(geometries), path),
         geometry_checksums=_checksums(file, layout.GEOMETRY_CHECKSUMS, len(lengths), path),
+        parameters=file[layout.PARAMETERS][()] if layout.PARAMETERS in file else None,
+        times=times,
+        inputs_per_time=per_time,
     )
+
+
+def _times(file: h5py.File, num_samples: int, path: Path) -> tuple[np.ndarray, ...] | None:
+    """Return the times of each trajectory; None where samples have no time."""
+    if layout.TIMES not in file:
+        return None
+    stored = file[layout.TIMES][()]
+    if layout.TIME_OFFSETS not in file:
+        checked_times(stored, str(path))
+        return (stored,) * num_samples
+    offsets = _offsets(file, layout.TIME_OFFSETS, len(stored), path)
+    if len(offsets) != num_samples + 1:
+        raise ValueError(
+            f"{path}: {layout.TIME_OFFSETS!r} has {len(offsets)} entries and should have {num_samples + 1}."
+        )
+    times = tuple(np.split(stored, offsets[1:-1]))
+    for number, one in enumerate(times):
+        checked_times(one, f"{path}, sample {number}")
+    return times
 
 
 def _checksums(file: h5py.File, name: str, count: int, path: Path) -> Int[np.ndarray, " entry"] | None:
@@ -300,23 +394,31 @@ def _offsets(file: h5py.File, name: str, end: int, path: Path) -> Int[np.ndarray
     return offsets
 
 
-def _geometries(
-    file: h5py.File, lengths: Int[np.ndarray, " geometry"], num_rows: int, path: Path
-) -> Int[np.ndarray, " sample"]:
+def _geometries(file: h5py.File, lengths: Int[np.ndarray, " geometry"], path: Path) -> Int[np.ndarray, " sample"]:
     """Return the geometry of each sample: as stored, or one for all, or one each."""
     if layout.SAMPLE_GEOMETRY in file:
         geometries = np.asarray(file[layout.SAMPLE_GEOMETRY][()], dtype=np.int64)
         if len(geometries) == 0 or geometries.min() < 0 or geometries.max() >= len(lengths):
             raise ValueError(f"{path}: {layout.SAMPLE_GEOMETRY!r} must hold numbers from 0 to {len(lengths) - 1}.")
         return geometries
-    if len(lengths) == 1 and num_rows >= lengths[0]:
-        return np.zeros(num_rows // int(lengths[0]), dtype=np.int64)
+    if len(lengths) == 1:
+        shared_times = len(file[layout.TIMES]) if layout.TIMES in file else 1
+        tables = {layout.INPUTS: 1, layout.TARGETS: shared_times}
+        counts = [len(file[layout.TIME_OFFSETS]) - 1] if layout.TIME_OFFSETS in file else []
+        counts += [len(file[layout.PARAMETERS])] if layout.PARAMETERS in file else []
+        counts += [len(file[name]) // max(1, int(lengths[0]) * n) for name, n in tables.items() if name in file]
+        return np.zeros(max(1, counts[0] if counts else 1), dtype=np.int64)
     return np.arange(len(lengths))
 
 
 def _rows(arrays: _Arrays, name: str, rows: slice) -> np.ndarray | None:
     """Return rows of an array as they are stored, or None where the file does not have it."""
     return arrays[name][rows] if name in arrays else None
+
+
+def _tables(rows: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    """Return rows as one table, or as one per time; without columns where there are none."""
+    return np.empty((*shape, 0)) if rows is None else rows.astype(np.float64, copy=False).reshape(*shape, rows.shape[1])
 
 
 def _as(rows: np.ndarray | None, dtype: type) -> np.ndarray | None:

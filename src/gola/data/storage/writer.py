@@ -9,7 +9,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from gola.data.sample import Channel, Sample
+from gola.data.correspondence import CorrespondenceSearch
+from gola.data.sample import Channel, Sample, as_rows
 from gola.data.storage import layout
 from gola.data.storage.checksums import header_checksum, rows_checksum
 from gola.data.storage.hdf5 import creating_hdf5
@@ -29,13 +30,13 @@ def write_samples(path: str | Path, samples: Iterable[Sample], header: Header, *
     Args:
         path: The file; one that exists is replaced at the end, and kept if anything goes wrong.
         samples: Read once, one at a time; each is checked.
-        header: Channels and provenance.
+        header: Channels and provenance; the correspondence of the points is found, unless it says so.
         compress: Shrink the file, by a fifth for rough fields and more for smooth ones; writing takes about six
             times as long, reading twice.
     """
     with replacing(path) as temporary, creating_hdf5(temporary) as (file, sink):
         writer = _Writer(file, compress)
-        for sample in checked_samples(samples, header.inputs, header.targets):
+        for sample in checked_samples(samples, header.inputs, header.targets, header.parameters):
             writer.append(sample)
             sink.require_success()
         writer.finish(header)
@@ -83,6 +84,9 @@ class _Writer:
         self._geometry_of_sample: list[int] = []
         self._geometry_checksums: list[int] = []
         self._sample_checksums: list[int] = []
+        self._time_offsets = [0]
+        self._per_time = False
+        self._correspondence = CorrespondenceSearch()
 
     def append(self, sample: Sample) -> None:
         digest = _geometry_digest(sample)
@@ -90,9 +94,18 @@ class _Writer:
             self._geometries[digest] = len(self._geometries)
             self._append_geometry(sample)
         self._geometry_of_sample.append(self._geometries[digest])
-        written = [self._append(layout.INPUTS, sample.inputs, "<f8")]
-        if sample.targets.shape[1]:
-            written.append(self._append(layout.TARGETS, sample.targets, "<f8"))
+        self._correspondence.add(sample)
+        # Tables of a trajectory lie one after the other.
+        columns = {
+            layout.INPUTS: as_rows(sample.inputs) if sample.inputs.size else None,
+            layout.TARGETS: as_rows(sample.targets) if sample.targets.size else None,
+            layout.PARAMETERS: sample.parameters[None] if sample.parameters.size else None,
+            layout.TIMES: sample.times,
+        }
+        written = [self._append(name, rows, "<f8") for name, rows in columns.items() if rows is not None]
+        if sample.times is not None:
+            self._time_offsets.append(self._time_offsets[-1] + len(sample.times))
+            self._per_time = sample.has_inputs_per_time
         self._sample_checksums.append(rows_checksum(written))
 
     def finish(self, header: Header) -> None:
@@ -104,6 +117,10 @@ class _Writer:
         self._store_integers(layout.SAMPLE_GEOMETRY, self._geometry_of_sample)
         if layout.CELLS in self._columns:
             self._store_integers(layout.CELL_OFFSETS, self._cell_offsets)
+        if layout.TIMES in self._columns:
+            self._store_integers(layout.TIME_OFFSETS, self._time_offsets)
+        if self._per_time:
+            self._file[layout.INPUTS].attrs[layout.PER_TIME] = 1
         self._store_integers(layout.GEOMETRY_CHECKSUMS, self._geometry_checksums)
         self._store_integers(layout.SAMPLE_CHECKSUMS, self._sample_checksums)
         self._describe(header)
@@ -136,9 +153,13 @@ class _Writer:
         _store_texts(self._file, "format", layout.FORMAT)
         self._file.attrs["version"] = layout.VERSION
         _store_texts(self._file, "writer", layout.writer_name())
-        _name_channels(self._file[layout.INPUTS], header.inputs)
-        if header.targets:
-            _name_channels(self._file[layout.TARGETS], header.targets)
+        _store_texts(self._file, layout.CORRESPONDENCE, header.correspondence or self._correspondence.found)
+        if header.periods is not None:
+            self._file.attrs[layout.PERIODS] = [np.nan if one is None else one for one in header.periods]
+        named = zip(layout.CHANNELS, (header.inputs, header.targets, header.parameters), strict=True)
+        for name, channels in named:
+            if channels:
+                _name_channels(self._file[name], channels)
         # A dataset, not an attribute: an attribute cannot exceed 64 KiB.
         self._file[layout.PROVENANCE] = np.bytes_(json.dumps(header.provenance).encode("ascii"))
         _store_texts(self._file, layout.CHECKSUM, header_checksum(self._file))

@@ -26,7 +26,7 @@ class AutoConfig(OperatorConfig):
 
     Attributes:
         members: Names of the operators to choose from. Each either gives held-out predictions by itself, as closed
-            forms do, or is trained.
+            forms do, or is trained. Those that do not suit the samples are left out.
         num_networks: Networks of an ensemble. The training samples are dealt into as many folds, and each network
             learns from all folds but one, by which it is judged.
         num_steps: Training steps of each network, of two samples each.
@@ -39,7 +39,7 @@ class AutoConfig(OperatorConfig):
         groups: Of a fitted choice that treats target channels apart, the channels and the config of each part.
     """
 
-    members: tuple[str, ...] = ("linear", "kernel", "spectral")
+    members: tuple[str, ...] = ("pod_gp", "periodic_kernel", "linear", "kernel", "spectral")
     num_networks: int = 5
     num_steps: int = 2000
     residual_weight: float = 0.1
@@ -83,6 +83,7 @@ class Auto(Operator):
     normalised: ClassVar[bool] = False
     heeds: ClassVar[frozenset[str]] = frozenset({"session"})
     holds_out: ClassVar[bool] = True
+    reads_parameters: ClassVar[bool] = True  # and leaves it to its members how they see them
     config_type: ClassVar[type[OperatorConfig]] = AutoConfig
     presets: ClassVar[dict[str, AutoConfig]] = {"default": AutoConfig()}
 
@@ -99,7 +100,7 @@ class Auto(Operator):
             if "count" in settings:
                 ensembles[name] = NetworkEnsemble(
                     [kind(member) for _ in range(settings["count"])],
-                    num_inputs=config.num_inputs,
+                    num_channels=config.num_channels,
                     base=settings["base"],
                 )
             else:
@@ -189,7 +190,7 @@ class Auto(Operator):
 
     def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
         """Predict at the points of the cloud."""
-        return self._sum(cloud, cloud.sizes, lambda operator, seen: operator.predict(seen))
+        return self._sum(cloud, cloud.sizes, lambda operator, seen: operator(seen))
 
     def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
         """Predict at the queries."""
@@ -197,7 +198,7 @@ class Auto(Operator):
         return self._sum(
             cloud,
             queries.sizes,
-            lambda operator, seen: operator.predict_at(seen, near if seen.points.dtype == torch.float32 else queries),
+            lambda operator, seen: operator(seen, at=near if seen.points.dtype == torch.float32 else queries),
         )
 
     def parameter_counts(self) -> dict[str, int]:

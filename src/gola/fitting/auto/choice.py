@@ -85,7 +85,8 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]
     if task.session.devices * task.session.num_nodes > 1:
         raise ValueError("The automatic choice trains on one device; name an operator, like 'gola', to use several.")
     trial = _Trial(config=config, task=task)
-    kinds = {name: OPERATORS[name] for name in config.members}
+    every = {name: OPERATORS[name] for name in config.members}
+    kinds = {name: kind for name, kind in every.items() if kind.is_worth_trying(task)} or every
     for name, kind in kinds.items():
         if kind.holds_out:
             trial.add_operator(name)
@@ -110,9 +111,11 @@ class _Trial:
 
     def __post_init__(self) -> None:
         samples = self.task.samples
-        self.data = Dataset(samples=tuple(samples), inputs=self.task.inputs, targets=self.task.targets)
+        known = ("inputs", "targets", "parameters", "correspondence", "periods")
+        about = {name: getattr(self.task, name) for name in known}
+        self.data = Dataset(samples=tuple(samples), **about)
         self.scaling = Scaling.fit(samples, normalised=False)
-        self.preprocessing = Preprocessing(self.config.num_inputs)
+        self.preprocessing = Preprocessing(self.config.num_channels)
         count = min(self.config.num_networks, len(samples))
         self.folds = np.array_split(np.random.default_rng(self.task.seed).permutation(len(samples)), count)
         self.candidates = Candidates(samples=samples, scale=np.array(self.scaling.targets.scale))
@@ -123,8 +126,8 @@ class _Trial:
         result = self._fitted(name)
         assert result.held_out is not None
         if result.operator.normalised:
-            ensemble = NetworkEnsemble([result.operator], num_inputs=self.config.num_inputs)
-            ensemble.set_units(result.scaling.inputs, result.scaling.targets)
+            ensemble = NetworkEnsemble([result.operator], num_channels=self.config.num_channels)
+            ensemble.set_units(result.scaling)
             self.ensembles[name] = ensemble
         else:
             self.operators[name] = result.operator
@@ -186,10 +189,10 @@ class _Trial:
         self._announce(f"training {len(self.folds)} networks {plan.how}")
         trained = [trials[plan], *trainer.trained(*others)]
         ensemble = NetworkEnsemble(
-            [network for network, _ in trained], num_inputs=self.config.num_inputs, base=plan.base
+            [network for network, _ in trained], num_channels=self.config.num_channels, base=plan.base
         )
         ensemble.preprocessing = self.preprocessing
-        ensemble.set_units(samples[plan.base].scaling.inputs, samples[plan.base].scaling.targets)
+        ensemble.set_units(samples[plan.base].scaling)
         self.ensembles[name] = ensemble
         held_out[name] = {row: values for _, found in trained for row, values in found.items()}
         self.candidates.methods[name] = f"{len(self.folds)}-fold"
@@ -211,7 +214,8 @@ class _Trial:
         plans = [replace(plain, name=f"{plain.name}{_suffix(base)}", base=base) for base in bases]
         if "" not in bases:
             return plans
-        if self.config.residual_weight and share_domain([self.scaling.frame.encode(one.points) for one in self.data]):
+        shares = share_domain([self.scaling.frame.encode(one.points) for one in self.data])
+        if self.config.residual_weight and self.config.num_inputs and shares:
             plans.append(replace(plain, name=f"{name}-1-residual", residual_weight=self.config.residual_weight))
         if symmetries := self._symmetries():
             plans.append(replace(plain, name=f"{name}-1-augmented", symmetries=symmetries))
@@ -219,7 +223,7 @@ class _Trial:
 
     def _symmetries(self) -> tuple[str, ...]:
         """Return symmetries of the domain that the best closed form does not refute."""
-        mirror = Mirror.of(self.scaling.frame, self.task.inputs, self.task.targets)
+        mirror = Mirror.of(self.scaling.frame, self.task.inputs, self.task.targets, self.task.parameters)
         if not self.config.symmetries or not self._are_scalars(mirror):
             return ()
         samples = self.task.samples
@@ -239,13 +243,15 @@ class _Trial:
     def _error_on(self, sample: Sample, name: str) -> float:
         """Return the error of a fitted operator on another sample."""
         operator = self.operators[name]
-        cloud = operator.prepare(self.scaling.cloud(sample.points, sample.inputs, torch.float64))
+        cloud = self.scaling.cloud(sample.points, sample.inputs, torch.float64, parameters=sample.parameters)
+        cloud = operator.prepare(cloud)
         return self.candidates.error(operator(cloud).numpy(), sample)
 
     def _are_scalars(self, mirror: Mirror) -> bool:
         """Whether no component of a vector is seen as its reciprocal or logarithm, which does not turn."""
         changed = (self.preprocessing.reciprocal | self.preprocessing.logarithm).tolist()
-        return not any(is_changed and axes for is_changed, (_, axes) in zip(changed, mirror.inputs.names, strict=False))
+        names = (*mirror.inputs.names, *mirror.parameters.names)
+        return not any(is_changed and axes for is_changed, (_, axes) in zip(changed, names, strict=False))
 
     def conclude(self) -> Chosen:
         """Keep the best single candidate, or the blend of all if it is clearly better."""
@@ -300,9 +306,10 @@ class _Trial:
     def _amplitudes(self) -> list[str]:
         """Say with which inputs the operator was found to scale."""
         degrees = self.preprocessing.homogeneity.degrees.tolist()
-        names = [channel.name for channel in self.task.inputs]
+        names = [channel.name for channel in (*self.task.inputs, *self.task.parameters)]
+        # Where there are neither, the only channel is the domain, which has no name.
         sources, media = (
-            " and ".join(name for name, degree in zip(names, degrees, strict=True) if degree == wanted)
+            " and ".join(name for name, degree in zip(names, degrees, strict=False) if degree == wanted)
             for wanted in (1, -1)
         )
         how = " and ".join(filter(None, [sources and f"like {sources}", media and f"inversely to {media}"]))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import final
+from typing import Any, final
 
 import torch
 from jaxtyping import Float
@@ -10,16 +10,16 @@ from torch import Tensor, nn
 
 from gola.operators.closed_form.preprocessing import Preprocessing
 from gola.operators.cloud import Cloud
-from gola.operators.normaliser import Normaliser
 from gola.operators.operator import Operator
+from gola.operators.scaling import Scaling
 
 
 @final
 class NetworkEnsemble(nn.Module):
     """Networks that were trained without one fold of the samples each.
 
-    They see inputs normalised, and preprocessed in the way that a closed form found to suit the problem. Where that
-    helps they correct a base operator, whose prediction is an input to them too.
+    They see inputs and parameters normalised, and preprocessed in the way that a closed form found to suit the problem.
+    Where that helps they correct a base operator, whose prediction is an input to them too.
 
     Attributes:
         base: Name of the operator that they correct; empty for none.
@@ -30,22 +30,33 @@ class NetworkEnsemble(nn.Module):
     input_scale: Float[Tensor, " seen_channel"]
     target_mean: Float[Tensor, " channel"]
     target_scale: Float[Tensor, " channel"]
+    parameter_mean: Float[Tensor, " parameter"]
+    parameter_scale: Float[Tensor, " parameter"]
 
-    def __init__(self, networks: Sequence[Operator], *, num_inputs: int, base: str = "") -> None:
+    def __init__(self, networks: Sequence[Operator], *, num_channels: int, base: str = "") -> None:
         super().__init__()
         self.networks = nn.ModuleList(networks)
         self.base = base
-        self.preprocessing = Preprocessing(num_inputs)
+        self.preprocessing = Preprocessing(num_channels)
         config = self.network(0).config
-        for which, channels in (("input", config.num_inputs), ("target", config.num_outputs)):
-            self.register_buffer(f"{which}_mean", torch.zeros(channels, dtype=torch.float64))
-            self.register_buffer(f"{which}_scale", torch.ones(channels, dtype=torch.float64))
+        sizes = {"input": config.num_inputs, "target": config.num_outputs, "parameter": config.num_parameters}
+        for which, count in sizes.items():
+            self.register_buffer(f"{which}_mean", torch.zeros(count, dtype=torch.float64))
+            self.register_buffer(f"{which}_scale", torch.ones(count, dtype=torch.float64))
 
-    def set_units(self, inputs: Normaliser, targets: Normaliser) -> None:
+    def set_units(self, scaling: Scaling) -> None:
         """Keep the normalisers of what the networks see."""
-        for which, normaliser in (("input", inputs), ("target", targets)):
+        normalisers = {"input": scaling.inputs, "target": scaling.targets, "parameter": scaling.parameters}
+        for which, normaliser in normalisers.items():
             setattr(self, f"{which}_mean", torch.tensor(normaliser.mean, dtype=torch.float64))
             setattr(self, f"{which}_scale", torch.tensor(normaliser.scale, dtype=torch.float64))
+
+    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *rest: Any) -> None:
+        # Surrogates of format version 2 know no parameters.
+        for name in ("parameter_mean", "parameter_scale"):
+            if not len(getattr(self, name)):
+                state_dict.setdefault(prefix + name, getattr(self, name))
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def __iter__(self) -> Iterator[Operator]:
         return (self.network(number) for number in range(len(self.networks)))
@@ -67,7 +78,9 @@ class NetworkEnsemble(nn.Module):
         values = scaled.values
         if base is not None:
             values = torch.cat([values, base / factors[cloud.sample_of_point][:, None]], dim=1)
-        return rounded(replace(cloud, values=(values - self.input_mean) / self.input_scale)), factors
+        values = (values - self.input_mean) / self.input_scale
+        parameters = (scaled.parameters - self.parameter_mean) / self.parameter_scale
+        return rounded(replace(cloud, values=values, parameters=parameters)), factors
 
     def decoded(
         self,
@@ -83,5 +96,5 @@ class NetworkEnsemble(nn.Module):
 
 def rounded(cloud: Cloud) -> Cloud:
     """Return a cloud in the precision of networks."""
-    points, values, weights = (part.float() for part in (cloud.points, cloud.values, cloud.weights))
-    return replace(cloud, points=points, values=values, weights=weights)
+    parts = {name: getattr(cloud, name).float() for name in ("points", "values", "weights", "parameters")}
+    return replace(cloud, **parts)

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from gola.data.sample import Sample
 from gola.operators.closed_form.preprocessing import Preprocessing
-from gola.operators.normaliser import Normaliser
+from gola.operators.cloud import Cloud
 from gola.operators.scaling import Scaling
 
 Predictions = Mapping[int, Float[np.ndarray, "point channel"]]
@@ -48,10 +48,9 @@ class PreprocessedSamples:
         base = base or {}
         pairs = [_seen(sample, preprocessing, base.get(row)) for row, sample in enumerate(samples)]
         seen = [sample for sample, _ in pairs]
-        inputs, targets = Normaliser.fit(one.inputs for one in seen), Normaliser.fit(one.targets for one in seen)
         return PreprocessedSamples(
             samples=seen,
-            scaling=replace(scaling, inputs=inputs, targets=targets, normalised=True),
+            scaling=replace(Scaling.fit(seen), frame=scaling.frame),
             factors=[factor for _, factor in pairs],
             base=base,
         )
@@ -64,9 +63,11 @@ class PreprocessedSamples:
 def _seen(
     sample: Sample, preprocessing: Preprocessing, base: Float[np.ndarray, "point channel"] | None
 ) -> tuple[Sample, float]:
-    values, of_sample = preprocessing.of_sample(torch.from_numpy(sample.inputs).double())
-    inputs, factor = values.numpy(), float(of_sample)
+    parts = (torch.from_numpy(part).double() for part in (sample.points, sample.inputs, sample.parameters))
+    cloud, factors = preprocessing.of_cloud(Cloud.of(*parts))
+    inputs, parameters, factor = cloud.values.numpy(), cloud.parameters[0].numpy(), float(factors[0])
     if base is None:
-        return replace(sample, inputs=inputs, targets=sample.targets / factor), factor
+        return replace(sample, inputs=inputs, parameters=parameters, targets=sample.targets / factor), factor
     further = np.concatenate([inputs, base / factor], axis=1)
-    return replace(sample, inputs=further, targets=(sample.targets - base) / factor), factor
+    targets = (sample.targets - base) / factor
+    return replace(sample, inputs=further, parameters=parameters, targets=targets), factor

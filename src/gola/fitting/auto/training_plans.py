@@ -148,7 +148,7 @@ class EnsembleTrainer:
 
 def _predicted(network: Operator, seen: PreprocessedSamples, row: int) -> Float[np.ndarray, "point channel"]:
     sample = seen.samples[row]
-    cloud = network.prepare(seen.scaling.cloud(sample.points, sample.inputs))
+    cloud = network.prepare(seen.scaling.cloud(sample.points, sample.inputs, parameters=sample.parameters))
     return seen.scaling.decode(network(cloud).double()).numpy()
 
 

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from gola.data.sample import Sample
 from gola.fitting.training.augmentation import augmented
 from gola.fitting.training.checkpoint import Checkpoints
 from gola.fitting.training.devices import Devices, launch
+from gola.fitting.training.rates import with_chosen_rate
 from gola.fitting.training.running_mean import RunningMean
 from gola.fitting.training.samples import Objective, PreparedSamples
 from gola.operators.operator import Operator
@@ -37,11 +38,12 @@ def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
     Returns:
         The finished epochs.
     """
-    samples, config, seed, session = task.samples, task.training, task.seed, task.session
+    samples, seed, session = task.samples, task.seed, task.session
+    config = with_chosen_rate(operator, task, scaling, train)
     devices = launch(session)
     learned, validated = _split(samples, config.num_validation(len(samples)), seed)
     # After the split: copies of a sample that is set aside would give it away.
-    mirror = Mirror.of(scaling.frame, task.inputs, task.targets)
+    mirror = Mirror.of(scaling.frame, task.inputs, task.targets, task.parameters)
     learned = augmented(learned, config.symmetries, mirror, seed=seed)
     config = config.resolved(len(learned))
     prepared = PreparedSamples(
@@ -60,7 +62,7 @@ def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
         config=config,
         seed=seed,
         objective=Objective(operator, prepared, _regulariser(prepared, config, seed)),
-        validation=Objective(operator, PreparedSamples(samples=validated, operator=operator, scaling=scaling)),
+        validation=Objective(operator, replace(prepared, samples=validated, kept={})),
         checkpoints=Checkpoints(folder=session.folder, settings=settings, seconds=session.checkpoint_seconds),
     )
     if session.resume:

@@ -61,7 +61,7 @@ class PreparedSamples:
     def _prepared(self, sample: Sample, rows: np.ndarray) -> Batch:
         # Neighbours in space become neighbours in memory.
         rows = rows[spatial_order(sample.points[rows])]
-        cloud = self.scaling.cloud(sample.points[rows], sample.inputs[rows])
+        cloud = self.scaling.cloud(sample.points[rows], sample.inputs[rows], parameters=sample.parameters)
         return self.operator.prepare(cloud), self.scaling.encode(sample.targets[rows])
 
 

@@ -74,7 +74,7 @@ class DeepONet(Network):
     def __init__(self, config: DeepONetConfig) -> None:
         super().__init__(config)
         self.num_sensors, self.sensor_box = config.num_sensors, config.sensor_box
-        num_readings = config.num_sensors**config.dim * config.num_inputs
+        num_readings = config.num_sensors**config.dim * config.num_channels
         hidden = [config.width] * (config.branch_layers - 1)
         self.branch = _perceptron([num_readings, *hidden, config.width * config.num_outputs])
         self.trunk = _perceptron([config.dim, *[config.width] * config.trunk_layers]).append(nn.ReLU())
@@ -87,6 +87,9 @@ class DeepONet(Network):
     def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
         """Predict at the queries."""
         coefficients = torch.unflatten(self.branch(self._readings(cloud)), 1, (-1, len(self.bias)))
+        shared = _shared_points(queries)
+        if shared is not None:
+            return (self.trunk(shared) @ coefficients).flatten(0, 1) + self.bias
         return sample_matmul(self.trunk(queries.points), coefficients, queries.sizes) + self.bias
 
     def _readings(self, cloud: Cloud) -> Float[Tensor, "sample reading"]:
@@ -101,6 +104,14 @@ class DeepONet(Network):
                 sensors = Lattice.around(points, self.num_sensors)
             readings.append(onto_lattice(points, sensors)(values).flatten())
         return torch.stack(readings)
+
+
+def _shared_points(queries: Queries) -> Float[Tensor, "query dim"] | None:
+    """Return the points of the first sample if all samples have the same: the trunk then sees them once for all."""
+    if len(set(queries.sizes)) > 1 or queries.points.is_meta or queries.points.requires_grad:
+        return None
+    samples = torch.unflatten(queries.points, 0, (len(queries.sizes), -1))
+    return samples[0] if bool((samples == samples[0]).all()) else None
 
 
 def _perceptron(sizes: list[int]) -> nn.Sequential:

@@ -76,7 +76,7 @@ class FourierNetwork(nn.Module):
         built = _library().FNO(
             # The library keeps n // 2 + 1 waves along the last axis, where the others follow for a real function.
             n_modes=(*(2 * config.num_modes,) * (config.dim - 1), 2 * config.num_modes - 2),
-            in_channels=config.num_inputs + config.dim,
+            in_channels=config.num_channels + config.dim,
             out_channels=config.num_outputs,
             hidden_channels=config.width,
             n_layers=config.num_layers,

@@ -90,7 +90,7 @@ class Gcn(Network):
     def __init__(self, config: GcnConfig) -> None:
         super().__init__(config)
         self.num_rounds = config.num_rounds
-        self.lift = nn.Linear(config.dim + config.num_inputs, config.width)
+        self.lift = nn.Linear(config.dim + config.num_channels, config.width)
         self.layers = nn.ModuleList(GraphConvolution(config.width) for _ in range(config.num_layers))
         self.project = nn.Sequential(
             nn.Linear(config.width, config.output_width), nn.ReLU(), nn.Linear(config.output_width, config.num_outputs)

@@ -240,10 +240,10 @@ class Gkn(Network):
     def __init__(self, config: GknConfig) -> None:
         super().__init__(config)
         self.num_layers = config.num_layers
-        self.lift = nn.Linear(config.dim + config.num_inputs, config.width)
+        self.lift = nn.Linear(config.dim + config.num_channels, config.width)
         self.root = nn.Linear(config.width, config.width)
         self.kernel = GraphKernel(
-            dim=config.dim, num_inputs=config.num_inputs, width=config.width, kernel_width=config.kernel_width
+            dim=config.dim, num_inputs=config.num_channels, width=config.width, kernel_width=config.kernel_width
         )
         self.project = nn.Linear(config.width, config.num_outputs)
 

@@ -1,7 +1,7 @@
 """What all closed-form operators share: fitted at once to all samples, and honest about each of them."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.metrics import relative_l2_errors
-from gola.operators.closed_form.samples import Samples
+from gola.operators.closed_form.samples import Mesh, Samples
 from gola.operators.closed_form.scores import error_at_the_data
 from gola.operators.cloud import Cloud
 from gola.operators.operator import FitResult, HeldOut, Operator, OperatorConfig
@@ -20,6 +20,7 @@ from gola.protocol import FitTask
 from gola.representation.fitted import Fitted, as_bytes, from_bytes
 from gola.representation.function_space import FunctionSpace
 from gola.representation.nodal import NodalSpace
+from gola.representation.periodic_grid import PeriodicGrid
 from gola.representation.smoothness import with_chosen_penalties
 
 # Of a function that is known at N points more than 2N coefficients add nothing that a penalty would not set.
@@ -68,7 +69,7 @@ class ClosedForm(Fitted, Operator):
     values in their own units: a normaliser gains nothing here, and would hide that an input is positive.
 
     Attributes:
-        at_nodes: Whether solutions may be expressed by their values, where all samples share their points.
+        at_nodes: Whether solutions may be expressed by their values, where all samples share their nodes.
         choice: The settings that were chosen, as plain values; saved with the state.
         solutions: The space of the solutions.
         held_out: Coefficients of the leave-one-out prediction of each training sample.
@@ -83,7 +84,7 @@ class ClosedForm(Fitted, Operator):
 
     config: ClosedFormConfig
     choice: dict[str, Any]
-    solutions: FunctionSpace | NodalSpace
+    solutions: FunctionSpace | NodalSpace | PeriodicGrid
     held_out: Float[Tensor, "sample mode channel"]
     cv_error: Float[Tensor, ""]
 
@@ -98,9 +99,12 @@ class ClosedForm(Fitted, Operator):
         """Fit to the samples of a task, which are predicted by leave-one-out besides."""
         self.require_samples(task)
         scaling = Scaling.fit(task.samples, normalised=self.normalised)
-        cloud = Cloud.collate([scaling.cloud(one.points, one.inputs, torch.float64) for one in task.samples])
+        clouds = [
+            scaling.cloud(one.points, one.inputs, torch.float64, parameters=one.parameters) for one in task.samples
+        ]
+        cloud = Cloud.collate(clouds)
         targets = torch.cat([scaling.encode(one.targets, torch.float64) for one in task.samples])
-        self.fit_cloud(cloud, targets)
+        self.fit_cloud(cloud, targets, Mesh.of(task, scaling.frame))
         predictions = self.leave_one_out()
         errors = relative_l2_errors(predictions, targets, cloud.sizes, scaling.targets.scale)
         held_out = [values.numpy() for values in torch.split(predictions, cloud.sizes)]
@@ -117,21 +121,23 @@ class ClosedForm(Fitted, Operator):
         """How training samples were held out."""
         return "leave-one-out"
 
-    def fit_cloud(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
+    def fit_cloud(self, cloud: Cloud, targets: Float[Tensor, "point channel"], mesh: Mesh | None = None) -> None:
         """Fit to all training samples, and choose all settings by leave-one-out among them.
 
         Args:
             cloud: The input functions, one sample after the other.
             targets: The solutions at the same points.
+            mesh: What is known of the points besides where they are.
         """
-        samples = self._training_samples(cloud, targets)
+        samples = self._training_samples(cloud, targets, mesh or Mesh())
         self.solutions = self._solution_space(samples)
         self._finish(cloud, samples, self.choose(samples, self._solutions_of(samples)))
 
     def refit(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
         """Fit to other samples with the settings chosen by :meth:`fit_cloud`: quick, and no choice looks at them."""
         self._require_fit()
-        samples = self._training_samples(cloud, targets)
+        moves = isinstance(self.solutions, NodalSpace) and bool(self.solutions.moves)
+        samples = self._training_samples(cloud, targets, Mesh(moves=moves))
         self._finish(cloud, samples, self.solve(samples, self._solutions_of(samples)))
 
     @abstractmethod
@@ -157,7 +163,7 @@ class ClosedForm(Fitted, Operator):
     def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
         """Predict at the queries."""
         self._require_fit()
-        return self._values(self.coefficients(cloud), queries)
+        return self._values(self.coefficients(cloud), queries, torch.split(cloud.points, cloud.sizes))
 
     def leave_one_out(self, at: Queries | None = None) -> Float[Tensor, "query channel"]:
         """Predict each training sample by this operator fitted, with the same settings, to all the others.
@@ -177,7 +183,7 @@ class ClosedForm(Fitted, Operator):
                 f"The {self.title} was fitted to {len(self.held_out)} samples and the queries are for"
                 f" {len(places.offsets) - 1}; give queries for each training sample."
             )
-        return self._values(self.held_out, places)
+        return self._values(self.held_out, places, [None] * len(self.held_out))
 
     def get_extra_state(self) -> Tensor:
         """Return the chosen settings as a tensor, so that they are saved with the state; torch calls this."""
@@ -190,7 +196,8 @@ class ClosedForm(Fitted, Operator):
     def parameter_counts(self) -> dict[str, int]:
         """Return how many numbers a prediction draws on, by name."""
         records = {"held_out", "cv_error"}
-        return {name: buffer.numel() for name, buffer in self.named_buffers() if name not in records}
+        counts = {name: buffer.numel() for name, buffer in self.named_buffers() if name not in records}
+        return {name: count for name, count in counts.items() if count}
 
     @staticmethod
     def space_for(samples: Samples, num_modes: int, padding: float) -> FunctionSpace:
@@ -198,16 +205,23 @@ class ClosedForm(Fitted, Operator):
         bound = _MODES_PER_POINT * max(len(points) for points in samples.points)
         return FunctionSpace.around(torch.cat(list(samples.points)), padding=padding, num_modes=min(num_modes, bound))
 
-    def _solution_space(self, samples: Samples) -> FunctionSpace | NodalSpace:
+    def _solution_space(self, samples: Samples) -> FunctionSpace | NodalSpace | PeriodicGrid:
         """Return the space of the solutions: their own span where all share their points, else cosines on a box."""
-        if self.at_nodes and samples.share_points:
-            return NodalSpace.spanning(samples.points[0], samples.targets)
+        if self.at_nodes and samples.share_nodes:
+            nodes, targets = samples.points[0], samples.targets
+            return NodalSpace.spanning(nodes, targets, moves=samples.nodes_move, cells=samples.cells)
         space = self.space_for(samples, self.config.num_modes, self.config.padding)
         return with_chosen_penalties(space, samples.points, samples.targets)
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:
         # The state says in which space solutions were expressed.
-        self.solutions = NodalSpace() if f"{prefix}solutions.nodes" in state_dict else FunctionSpace()
+        spaces: dict[str, type[FunctionSpace | NodalSpace | PeriodicGrid]] = {
+            "nodes": NodalSpace,
+            "shape": PeriodicGrid,
+            "penalties": FunctionSpace,
+        }
+        found = (kind for name, kind in spaces.items() if f"{prefix}solutions.{name}" in state_dict)
+        self.solutions = next(found, FunctionSpace)()
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def _solutions_of(self, samples: Samples) -> Float[Tensor, "sample mode channel"]:
@@ -219,8 +233,8 @@ class ClosedForm(Fitted, Operator):
         self.cv_error = held_out.new_tensor(error_at_the_data(self.solutions, held_out, samples))
         self._places = Queries(points=cloud.points, offsets=cloud.offsets)
 
-    def _training_samples(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> Samples:
-        self._check(cloud)
+    def _training_samples(self, cloud: Cloud, targets: Float[Tensor, "point channel"], mesh: Mesh) -> Samples:
+        seen = self.seen(cloud)
         if targets.shape[1] != self.config.num_outputs:
             raise ValueError(
                 f"This {self.title} was made for {self.config.num_outputs} output channels and the targets have"
@@ -231,13 +245,20 @@ class ClosedForm(Fitted, Operator):
                 f"The {self.title} needs at least {self.min_samples} training samples, to leave one out;"
                 f" got {cloud.num_samples}."
             )
-        return Samples.of(cloud, targets)
+        return Samples.of(seen, targets, mesh)
 
     def _values(
-        self, coefficients: Float[Tensor, "sample mode channel"], queries: Queries
+        self,
+        coefficients: Float[Tensor, "sample mode channel"],
+        queries: Queries,
+        nodes: Sequence[Float[Tensor, "_ dim"] | None],
     ) -> Float[Tensor, "query channel"]:
+        """Evaluate solutions; where nodes move, it takes to know where those of each sample are."""
         places = torch.split(queries.points, queries.sizes)
-        values = [self.solutions.values(points, one) for points, one in zip(places, coefficients, strict=True)]
+        values = [
+            self.solutions.values(points, one, known)
+            for points, one, known in zip(places, coefficients, nodes, strict=True)
+        ]
         return torch.cat(values).to(queries.points.dtype)
 
     def _require_fit(self) -> None:

@@ -18,6 +18,7 @@ from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
 from gola.operators.cloud import Cloud
 from gola.operators.operator import OperatorConfig
+from gola.protocol import FitTask
 from gola.representation.smoothness import growth
 
 _EXPONENTS = (0.0, 1.0, 2.0)
@@ -104,8 +105,13 @@ class Kernel(ClosedForm):
     def __init__(self, config: KernelConfig) -> None:
         super().__init__(config)
         self.inputs = InputFeatures()
-        self.homogeneity = Homogeneity(config.num_inputs)
+        self.homogeneity = Homogeneity(config.num_channels)
         self._register_empty("positive", "known_inputs", "centre", "dual", "offset")
+
+    @classmethod
+    def is_worth_trying(cls, task: FitTask) -> bool:
+        """Whether there are input functions: numbers alone are better compared as numbers."""
+        return task.num_fields > 0
 
     @property
     def kernel(self) -> InputKernel:
@@ -118,7 +124,7 @@ class Kernel(ClosedForm):
     ) -> Float[Tensor, "sample mode channel"]:
         """Try all kernels, on the inputs as they are and transformed, with their amplitudes and without."""
         self.positive = torch.cat(list(samples.inputs)).min(dim=0).values > 0.0
-        best = self._best(samples, solutions, Homogeneity(self.config.num_inputs))
+        best = self._best(samples, solutions, Homogeneity(self.config.num_channels))
         suspected = Homogeneity.suspected(samples.inputs, samples.targets)
         if self.config.homogeneity and suspected.is_any:
             best = self._better(samples, solutions, [suspected], best)

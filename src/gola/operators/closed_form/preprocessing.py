@@ -20,22 +20,22 @@ class Preprocessing(Fitted):
 
     Attributes:
         homogeneity: Amplitudes that solutions scale with.
-        reciprocal: Which input channels are seen as their reciprocals.
+        reciprocal: Which channels, of the inputs and then the parameters, are seen as their reciprocals.
         logarithm: Which are seen as their logarithms.
     """
 
     homogeneity: Homogeneity
-    reciprocal: Bool[Tensor, " input_channel"]
-    logarithm: Bool[Tensor, " input_channel"]
+    reciprocal: Bool[Tensor, " channel"]
+    logarithm: Bool[Tensor, " channel"]
 
-    def __init__(self, num_inputs: int) -> None:
+    def __init__(self, num_channels: int) -> None:
         super().__init__()
-        self.homogeneity = Homogeneity(num_inputs)
+        self.homogeneity = Homogeneity(num_channels)
         for transform in ("reciprocal", "logarithm"):
-            self.register_buffer(transform, torch.zeros(num_inputs, dtype=torch.bool))
+            self.register_buffer(transform, torch.zeros(num_channels, dtype=torch.bool))
 
     @staticmethod
-    def of(homogeneity: Homogeneity, positive: Bool[Tensor, " input_channel"], transform: Transform) -> "Preprocessing":
+    def of(homogeneity: Homogeneity, positive: Bool[Tensor, " channel"], transform: Transform) -> "Preprocessing":
         """Take amplitudes out, and transform positive channels."""
         found = Preprocessing(len(positive))
         found.homogeneity = homogeneity
@@ -45,23 +45,20 @@ class Preprocessing(Fitted):
         )
         return found
 
-    def of_sample(
-        self, values: Float[Tensor, "point channel"]
-    ) -> tuple[Float[Tensor, "point channel"], Float[Tensor, ""]]:
-        """Return the input of one sample as it is best seen, and the factor of its solution."""
-        values, factor = self.homogeneity.taken_out(values)
-        return self._transformed(values), factor
-
     def of_cloud(self, cloud: Cloud) -> tuple[Cloud, Float[Tensor, " sample"]]:
         """Return a cloud in float64 as it is best seen, and the factor of each sample's solution."""
+        whole = cloud.with_parameters_as_values()
         # On the meta device nothing has a value.
-        if not cloud.values.is_meta and bool((cloud.values[:, self.reciprocal | self.logarithm] <= 0.0).any()):
+        if not whole.values.is_meta and bool((whole.values[:, self.reciprocal | self.logarithm] <= 0.0).any()):
             raise ValueError(
                 "This operator takes reciprocals or logarithms of input channels that were positive in all training"
                 " samples; give it positive values there, or fit it to samples that are not."
             )
-        scaled, factors = self.homogeneity.of_cloud(cloud)
-        return replace(scaled, values=self._transformed(scaled.values.double())), factors
+        scaled, factors = self.homogeneity.of_cloud(whole)
+        seen = self._transformed(scaled.values.double())
+        num_inputs, num_parameters = cloud.values.shape[1], cloud.parameters.shape[1]
+        parameters = seen[cloud.offsets[:-1].to(seen.device), num_inputs : num_inputs + num_parameters]
+        return replace(cloud, values=seen[:, :num_inputs], parameters=parameters), factors
 
     def _transformed(self, values: Float[Tensor, "point channel"]) -> Float[Tensor, "point channel"]:
         return transformed(transformed(values, self.reciprocal, "reciprocal"), self.logarithm, "logarithm")

@@ -1,13 +1,43 @@
 """All training samples at once, as a closed-form operator sees them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
+from gola.data.frame import Frame
 from gola.operators.cloud import Cloud
+from gola.protocol import FitTask
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mesh:
+    """What is known of the points of all samples besides where they are.
+
+    Attributes:
+        moves: Whether row i of the points is the same node of a mesh in every sample, at another place.
+        cells: Simplices over the points, the same in all samples.
+        periods: The period along each axis, in the units of the points of a cloud; None unless all are periodic.
+    """
+
+    moves: bool = False
+    cells: Int[Tensor, "cell vertex"] | None = None
+    periods: Float[Tensor, " dim"] | None = None
+
+    @staticmethod
+    def of(task: FitTask, frame: Frame) -> "Mesh":
+        """Look at the samples of a task, whose points are seen in a frame."""
+        cells = None if task.correspondence == "none" else task.samples[0].cells
+        if cells is not None and not all(_equal(one.cells, cells) for one in task.samples):
+            cells = None
+        periods = None
+        if task.periods is not None and None not in task.periods:
+            periods = torch.tensor(task.periods, dtype=torch.float64) / torch.tensor(frame.extent, dtype=torch.float64)
+        known = None if cells is None else torch.from_numpy(cells)
+        return Mesh(moves=task.correspondence == "moved nodes", cells=known, periods=periods)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -18,26 +48,50 @@ class Samples:
         points: Coordinates.
         inputs: The input function at the points.
         targets: The solution at the points.
+        cloud: All of them, without targets.
+        nodes_move: Whether row i of the points is the same node of a mesh in every sample, at another place.
+        cells: Simplices over the points, where they are known and the same in all samples.
+        periods: The period along each axis, where all are known to be periodic.
     """
 
     points: Sequence[Float[Tensor, "_ dim"]]
     inputs: Sequence[Float[Tensor, "_ input_channel"]]
     targets: Sequence[Float[Tensor, "_ target_channel"]]
+    cloud: Cloud
+    nodes_move: bool = False
+    cells: Int[Tensor, "cell vertex"] | None = None
+    periods: Float[Tensor, " dim"] | None = None
 
     @staticmethod
-    def of(cloud: Cloud, targets: Float[Tensor, "point target_channel"]) -> "Samples":
+    def of(cloud: Cloud, targets: Float[Tensor, "point target_channel"], mesh: "Mesh") -> "Samples":
         """Take the samples of a cloud apart."""
         if len(targets) != cloud.num_points:
             raise ValueError(
                 f"There are targets for {len(targets)} points and the cloud has {cloud.num_points}; give one row of"
                 " targets for each point of the cloud."
             )
-        for what, values in (("points", cloud.points), ("inputs", cloud.values), ("targets", targets)):
+        checked = {"points": cloud.points, "inputs": cloud.values, "targets": targets, "parameters": cloud.parameters}
+        for what, values in checked.items():
             if not values.isfinite().all():
                 raise ValueError(f"The {what} of the training samples must be finite; remove NaN and infinite values.")
-        parts = (torch.split(values.detach().double(), cloud.sizes) for values in (cloud.points, cloud.values, targets))
+        known = {name: getattr(cloud, name).detach().double() for name in ("points", "values", "parameters")}
+        cloud = replace(cloud, **known)
+        parts = (torch.split(values, cloud.sizes) for values in (cloud.points, cloud.values, targets.detach().double()))
         points, inputs, solutions = parts
-        return Samples(points=points, inputs=inputs, targets=solutions)
+        return Samples(
+            points=points,
+            inputs=inputs,
+            targets=solutions,
+            cloud=cloud,
+            nodes_move=mesh.moves,
+            cells=mesh.cells,
+            periods=mesh.periods,
+        )
+
+    @property
+    def share_nodes(self) -> bool:
+        """Whether all samples have the same nodes, in the same order, perhaps at other places."""
+        return self.nodes_move or self.share_points
 
     def __len__(self) -> int:
         return len(self.points)
@@ -57,5 +111,13 @@ class Samples:
     def probes(self, count: int) -> Float[Tensor, "probe dim"]:
         """Draw places where the data are from the points of all samples, always the same ones."""
         everywhere = torch.cat(list(self.points))
-        order = torch.randperm(len(everywhere), generator=torch.Generator().manual_seed(0))
-        return everywhere[order[:count].to(everywhere.device)]
+        return everywhere[drawn(len(everywhere), count).to(everywhere.device)]
+
+
+def _equal(cells: np.ndarray | None, others: np.ndarray) -> bool:
+    return cells is others or (cells is not None and np.array_equal(cells, others))
+
+
+def drawn(count: int, at_most: int) -> Int[Tensor, " row"]:
+    """Draw some rows, always the same ones."""
+    return torch.randperm(count, generator=torch.Generator().manual_seed(0))[:at_most]

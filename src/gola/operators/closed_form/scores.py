@@ -8,9 +8,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.metrics import relative_l2
-from gola.operators.closed_form.samples import Samples
+from gola.operators.closed_form.samples import Samples, drawn
 from gola.representation.function_space import FunctionSpace
 from gola.representation.nodal import NodalSpace
+from gola.representation.periodic_grid import PeriodicGrid
 
 _NUM_PROBES = 256
 
@@ -31,13 +32,22 @@ class Probes:
 
     @staticmethod
     def of(
-        space: FunctionSpace | NodalSpace, solutions: Float[Tensor, "sample mode channel"], samples: Samples
+        space: FunctionSpace | NodalSpace | PeriodicGrid,
+        solutions: Float[Tensor, "sample mode channel"],
+        samples: Samples,
     ) -> "Probes":
         """Evaluate solutions at points drawn from those of all samples."""
-        places = samples.probes(_NUM_PROBES)
+        if isinstance(space, NodalSpace):
+            # Nodes may lie elsewhere in every sample, so they are drawn by their numbers.
+            rows = drawn(len(space.nodes), _NUM_PROBES)
+            places, functions = space.nodes[rows], space.modes[rows]
+        else:
+            assert isinstance(space, FunctionSpace), "Grids are compared node by node."
+            places = samples.probes(_NUM_PROBES)
+            functions = space.functions(places)
         return Probes(
             fractions=space.fractions(places),
-            values=torch.einsum("pm,smc->psc", space.functions(places), solutions),
+            values=torch.einsum("pm,smc->psc", functions, solutions),
             scales=samples.target_scales,
         )
 
@@ -62,7 +72,9 @@ class Probes:
 
 
 def error_at_the_data(
-    space: FunctionSpace | NodalSpace, coefficients: Float[Tensor, "sample mode channel"], samples: Samples
+    space: FunctionSpace | NodalSpace | PeriodicGrid,
+    coefficients: Float[Tensor, "sample mode channel"],
+    samples: Samples,
 ) -> float:
     """Return the mean relative error of functions against the targets, at each sample's own points."""
     scales = samples.target_scales

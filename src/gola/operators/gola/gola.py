@@ -1,20 +1,24 @@
 """GOLA, the operator of the paper (section 3): Fourier encoder, message passing, attention, linear output."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, final, get_args
+from typing import Any, ClassVar, Literal, final, get_args
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from gola.operators.cloud import Cloud
 from gola.operators.gola.attention_message_passing import AttentionMessagePassing
+from gola.operators.gola.cells import cell_shares
 from gola.operators.gola.fourier_encoder import FourierEncoder
 from gola.operators.gola.global_attention import GlobalAttention, Normalisation
 from gola.operators.gola.message_passing import MessagePassing, ResidualMLP
 from gola.operators.operator import GraphConfig, Network, OperatorConfig, Structure
 
 EdgeCoordinates = Literal["absolute", "relative"]
+Weights = Literal["equal", "cells"]
 
 
 @final
@@ -35,6 +39,8 @@ class GolaConfig(GraphConfig):
             ``"channel"``, over the channels of a head at each point.
         encode_points: Whether the coordinates enter the Fourier encoder as further input channels.
         attention_residual: Whether the global attention adds to its input instead of replacing it.
+        weights: Shares of points in sums over a sample: ``"equal"``, the paper's 1/N, or ``"cells"``, the part of the
+            domain that is nearest to each point.
     """
 
     width: int = 64
@@ -46,12 +52,20 @@ class GolaConfig(GraphConfig):
     normalisation: Normalisation = "instance"
     encode_points: bool = True
     attention_residual: bool = True
+    weights: Weights = "cells"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._require_positive("width", "num_modes", "num_blocks", "num_heads", "frequency_scale")
         self._require_one_of("edge_coordinates", get_args(EdgeCoordinates))
         self._require_one_of("normalisation", get_args(Normalisation))
+        self._require_one_of("weights", get_args(Weights))
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> "GolaConfig":
+        """Rebuild a config from what :meth:`to_dict` gave."""
+        # Surrogates that were saved before there was a choice had equal weights.
+        return super().from_dict({"weights": "equal", **settings})
 
     @property
     def edge_scale(self) -> float | None:
@@ -70,6 +84,7 @@ PRESETS: dict[str, GolaConfig] = {
         edge_coordinates="absolute",
         encode_points=False,
         attention_residual=False,
+        weights="equal",
     ),
 }
 
@@ -80,7 +95,7 @@ class GolaBlock(nn.Module):
 
     def __init__(self, config: GolaConfig) -> None:
         super().__init__()
-        dim, num_inputs, width = config.dim, config.num_inputs, config.width
+        dim, num_inputs, width = config.dim, config.num_channels, config.width
         self.attention_residual = config.attention_residual
         self.message_passing = MessagePassing(dim=dim, num_inputs=num_inputs, width=width, scale=config.edge_scale)
         self.mlp = ResidualMLP(width)
@@ -121,16 +136,25 @@ class Gola(Network):
 
     def __init__(self, config: GolaConfig) -> None:
         super().__init__(config)
-        self.encode_points = config.encode_points
+        self.encode_points, self.weights = config.encode_points, config.weights
         self.encoder = FourierEncoder(
             dim=config.dim,
-            num_inputs=config.num_inputs + (config.dim if config.encode_points else 0),
+            num_inputs=config.num_channels + (config.dim if config.encode_points else 0),
             width=config.width,
             num_modes=config.num_modes,
             frequency_scale=config.frequency_scale,
         )
         self.blocks = nn.ModuleList(GolaBlock(config) for _ in range(config.num_blocks))
         self.output = nn.Linear(config.width, config.num_outputs)
+
+    def prepare(self, cloud: Cloud) -> Cloud:
+        """Return the cloud with neighbours and with the weights of its points."""
+        prepared = super().prepare(cloud)
+        if self.weights == "equal":
+            return prepared
+        samples = torch.split(cloud.points.detach().cpu().double(), cloud.sizes)
+        shares = np.concatenate([cell_shares(points.numpy()) for points in samples])
+        return prepared.with_weights(torch.from_numpy(shares).to(cloud.points))
 
     def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
         """Predict at the points of the cloud."""

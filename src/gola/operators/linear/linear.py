@@ -19,6 +19,7 @@ from gola.operators.linear.linear_map import GreenPrior, LinearMap, SpectralPrio
 from gola.operators.linear.reciprocity import Reciprocity
 from gola.operators.linear.steps import STEPS, refined
 from gola.operators.operator import OperatorConfig
+from gola.protocol import FitTask
 from gola.registry import unknown
 from gola.representation.function_space import FunctionSpace
 from gola.representation.symmetry import Symmetries, whole_shells
@@ -79,6 +80,11 @@ class Linear(ClosedForm):
         super().__init__(config)
         self.inputs = InputFeatures()
         self._register_empty("weights", "offset")
+
+    @classmethod
+    def is_worth_trying(cls, task: FitTask) -> bool:
+        """Whether there are input functions: numbers alone are better compared as numbers."""
+        return task.num_fields > 0
 
     @property
     def prior(self) -> GreenPrior | SpectralPrior | None:

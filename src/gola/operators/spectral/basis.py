@@ -87,9 +87,12 @@ class DomainBasis:
         return self.coefficients.T @ (growth[:, None] * self.coefficients)
 
 
-def box_basis(points: Float[np.ndarray, "point dim"], *, num_modes: int, padding: float) -> DomainBasis:
-    """Return the basis of the box around the points."""
-    return _cached_box_basis(*box_around(points), num_modes, padding)
+def box_basis(
+    points: Float[np.ndarray, "point dim"], *, num_modes: int, padding: float, box: tuple[float, ...] | None = None
+) -> DomainBasis:
+    """Return the basis of a box, given by its corners one after the other; by default of the box around the points."""
+    lower, upper = box_around(points) if box is None else (box[: len(box) // 2], box[len(box) // 2 :])
+    return _cached_box_basis(lower, upper, num_modes, padding)
 
 
 def box_around(points: Float[np.ndarray, "point dim"]) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -1,11 +1,11 @@
 r"""A PDE residual that is learned from samples, and required to vanish for other inputs.
 
 A differential equation holds at every point: it says what the input function f is where the solution u has this value
-and this slope, :math:`f(x) = \psi(u(x), \nabla u(x), x)`. Thirty samples of a thousand points show it thirty
-thousand times; a small network ψ learns it. Then inputs whose solution nobody knows teach as well: the residual
-:math:`f - \psi(u, \nabla u, x)` of what an operator predicts for them must be small. (Learning such a relation to use
-inputs without solutions is the idea of PPI-NO, arXiv 2502.02682, on grids; here slopes come from exact projections on
-scattered points.)
+and this slope, :math:`f(x) = \psi(u(x), \nabla u(x), x)`; parameters of the sample enter ψ too. Thirty samples of a
+thousand points show it thirty thousand times; a small network ψ learns it. Then inputs whose solution nobody knows
+teach as well: the residual :math:`f - \psi(u, \nabla u, x)` of what an operator predicts for them must be small.
+(Learning such a relation to use inputs without solutions is the idea of PPI-NO, arXiv 2502.02682, on grids; here slopes
+come from exact projections on scattered points.)
 """
 
 import math
@@ -67,17 +67,18 @@ class Slopes:
 
 @final
 class InverseMap(nn.Module):
-    """A network ψ: the input function at a point from value and slope of the solution there, and the place.
+    """A network ψ: the input function at a point from value and slope of the solution there, the place and parameters.
 
     Args:
         dim: Number of coordinates.
         num_inputs: Channels of the input function.
         num_outputs: Channels of the solution.
+        num_parameters: Numbers of each sample.
     """
 
-    def __init__(self, *, dim: int, num_inputs: int, num_outputs: int) -> None:
+    def __init__(self, *, dim: int, num_inputs: int, num_outputs: int, num_parameters: int = 0) -> None:
         super().__init__()
-        num_features = num_outputs * (1 + dim) + dim
+        num_features = num_outputs * (1 + dim) + dim + num_parameters
         self.register_buffer("mean", torch.zeros(num_features))
         self.register_buffer("scale", torch.ones(num_features))
         self.network = nn.Sequential(
@@ -115,7 +116,13 @@ class InverseMap(nn.Module):
         # another thread draws.
         with _DRAWING, torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            inverse = InverseMap(dim=samples[0][0].dim, num_inputs=values.shape[1], num_outputs=samples[0][1].shape[1])
+            first, solution = samples[0]
+            inverse = InverseMap(
+                dim=first.dim,
+                num_inputs=values.shape[1],
+                num_outputs=solution.shape[1],
+                num_parameters=first.parameters.shape[1],
+            )
         inverse.mean, spread = features.mean(dim=0), features.std(dim=0)
         inverse.scale = torch.where(spread > 0, spread, 1.0)
         inverse._fit(features, values, np.random.default_rng([seed, len(samples)]))
@@ -163,6 +170,11 @@ class ResidualRegulariser:
     def prepared(samples: Sequence[Labelled], operator: Operator, *, weight: float, seed: int) -> "ResidualRegulariser":
         """Learn the relation from samples, and make other inputs from theirs."""
         known = [cloud for cloud, _ in samples]
+        if not known[0].values.shape[1]:
+            raise ValueError(
+                "A learned PDE residual needs an input function, which it says the value of; these samples have none."
+                " Train without it, residual_weight=0."
+            )
         size = Slopes.on(max(known, key=lambda cloud: cloud.num_points)).num_numbers
         count = max(_FEWEST_INPUTS, min(_MOST_INPUTS, _MOST_NUMBERS // size))
         clouds = tuple(operator.prepare(cloud) for cloud in other_inputs(known, count=count, seed=seed))
@@ -195,4 +207,5 @@ def residual_features(
     solution: Float[Tensor, "point channel"], cloud: Cloud, slopes: Slopes
 ) -> Float[Tensor, "point feature"]:
     """Return all that ψ looks at."""
-    return torch.cat([slopes.of(solution), cloud.points.to(solution)], dim=1)
+    parameters = cloud.parameters[cloud.sample_of_point]
+    return torch.cat([slopes.of(solution), cloud.points.to(solution), parameters.to(solution)], dim=1)

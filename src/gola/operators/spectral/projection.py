@@ -14,7 +14,13 @@ from gola.operators.spectrum import Spectrum
 
 
 def with_spectra(
-    cloud: Cloud, *, num_modes: int, padding: float = 2.0, smoothing: float = 1e-7, domain: Domain | None = None
+    cloud: Cloud,
+    *,
+    num_modes: int,
+    padding: float = 2.0,
+    smoothing: float = 1e-7,
+    domain: Domain | None = None,
+    box: tuple[float, ...] | None = None,
 ) -> Cloud:
     """Return the cloud with the waves of each sample's domain.
 
@@ -23,8 +29,8 @@ def with_spectra(
         num_modes: Largest wave number on the padded box.
         padding: Size of the box on which waves are periodic, in units of the domain.
         smoothing: Weight λ of the penalty on roughness, beside a mean square error.
-        domain: Where the points of all samples lie, in the coordinates of the cloud; by default the box around the
-            points of each sample.
+        domain: Where the points of all samples lie, in the coordinates of the cloud; by default a box.
+        box: Its corners, one after the other; by default the box around the points of each sample.
     """
     known = DomainBasis.on(domain, num_modes=num_modes, padding=padding) if domain is not None else None
     spectra = []
@@ -33,7 +39,7 @@ def with_spectra(
         torch.split(cloud.weights.detach().cpu().double(), cloud.sizes),
         strict=True,
     ):
-        basis = known or box_basis(points.numpy(), num_modes=num_modes, padding=padding)
+        basis = known or box_basis(points.numpy(), num_modes=num_modes, padding=padding, box=box)
         spectrum = spectrum_of(points.numpy(), weights.numpy(), basis, smoothing, cloud.points.dtype)
         spectra.append(spectrum.to(cloud.points.device))
     return replace(cloud, spectra=tuple(spectra))

@@ -1,8 +1,9 @@
 """The spectral operator: few parameters per wave, and projections that are exact integrals on scattered points."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from gola.operators.cloud import Cloud
 from gola.operators.operator import GraphConfig, Network, OperatorConfig, Structure
 from gola.operators.queries import Queries, with_queries
+from gola.operators.spectral.basis import box_around
 from gola.operators.spectral.block import LocalMixing, SpectralBlock
 from gola.operators.spectral.projection import with_listeners, with_spectra
 from gola.operators.spectral.waves import wave_numbers
@@ -38,6 +40,8 @@ class SpectralConfig(GraphConfig):
         local: Whether points also hear their neighbours, by GOLA's message passing and attention.
         num_heads: Heads of that attention.
         radius: Largest distance of neighbours, if points hear them.
+        box: Lower and upper corner of the domain, where all training samples have the same; empty for the box around
+            each sample. Samples that end a little earlier or later then still have the same waves.
     """
 
     num_modes: int | None = None
@@ -47,6 +51,7 @@ class SpectralConfig(GraphConfig):
     smoothing: float = 1e-4
     local: bool = False
     num_heads: int = 1
+    box: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,6 +66,14 @@ class SpectralConfig(GraphConfig):
             )
         if not self.padding >= 1:
             raise ValueError(f"padding must be at least 1, the domain itself; got {self.padding}.")
+
+    def within(self, corners: Float[np.ndarray, "sample 2 dim"]) -> "SpectralConfig":
+        """Return these settings with the box of the samples, if all have the same."""
+        boxes = {box_around(both) for both in corners}
+        if len(boxes) > 1:
+            return self
+        lower, upper = boxes.pop()
+        return replace(self, box=(*lower, *upper))
 
     @property
     def largest_wave(self) -> int:
@@ -92,7 +105,7 @@ class Spectral(Network):
         self.settings = config
         width = config.width
         self.lift = nn.Sequential(
-            nn.Linear(config.num_inputs + config.dim, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
+            nn.Linear(config.num_channels + config.dim, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
         )
         numbers = torch.from_numpy(wave_numbers(config.largest_wave, config.dim))
         frequencies = torch.linalg.vector_norm(numbers.float() / config.padding, dim=1)
@@ -107,7 +120,13 @@ class Spectral(Network):
         """Return the cloud with the waves of its samples and, if points hear them, neighbours."""
         config = self.settings
         cloud = cloud.with_neighbours(config.radius) if config.local else cloud
-        return with_spectra(cloud, num_modes=config.largest_wave, padding=config.padding, smoothing=config.smoothing)
+        return with_spectra(
+            cloud,
+            num_modes=config.largest_wave,
+            padding=config.padding,
+            smoothing=config.smoothing,
+            box=config.box or None,
+        )
 
     def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
         """Predict at the points of the cloud."""
@@ -145,7 +164,7 @@ def _local_mixing(config: SpectralConfig) -> LocalMixing | None:
         return None
     return LocalMixing(
         dim=config.dim,
-        num_inputs=config.num_inputs,
+        num_inputs=config.num_channels,
         width=config.width,
         num_heads=config.num_heads,
         radius=config.radius,

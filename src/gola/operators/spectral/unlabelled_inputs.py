@@ -40,7 +40,11 @@ def mirror_images(clouds: Sequence[Cloud]) -> list[Cloud]:
     points = [cloud.points.double().cpu().numpy() for cloud in clouds]
     lower, upper = (np.concatenate(points).min(axis=0), np.concatenate(points).max(axis=0))
     return [
-        Cloud.of(torch.from_numpy(symmetry.images_in_box(own, lower, upper - lower)).to(cloud.points), cloud.values)
+        Cloud.of(
+            torch.from_numpy(symmetry.images_in_box(own, lower, upper - lower)).to(cloud.points),
+            cloud.values,
+            cloud.parameters[0],
+        )
         for symmetry in domain_symmetries(points)
         for own, cloud in zip(points, clouds, strict=True)
     ]
@@ -60,6 +64,7 @@ def mixtures(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Cloud]:
             " points of another. Train without it, residual_weight=0."
         )
     coefficients = torch.stack([one.analysis @ cloud.values for one, cloud in zip(spectra, clouds, strict=True)])
+    parameters = torch.cat([cloud.parameters for cloud in clouds])
     rng = np.random.default_rng([seed, count])
     mixed = []
     for number in range(count):
@@ -68,7 +73,7 @@ def mixtures(clouds: Sequence[Cloud], *, count: int, seed: int) -> list[Cloud]:
         weights = torch.from_numpy((1.0 + 2.0 * np.cos(angles)) / 3.0).to(coefficients)
         place = number % len(clouds)
         values = spectra[place].functions @ torch.tensordot(weights, coefficients[chosen], dims=1)
-        mixed.append(Cloud.of(clouds[place].points, values))
+        mixed.append(Cloud.of(clouds[place].points, values, weights @ parameters[chosen]))
     return mixed
 
 

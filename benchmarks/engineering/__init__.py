@@ -1,0 +1,1 @@
+"""`auto` beside what engineers use, on the same splits: ``python -m benchmarks.engineering``."""

@@ -1,0 +1,88 @@
+"""The report in one look: the paper's five models on its four problems, and one paragraph."""
+
+from collections.abc import Iterator
+
+from gola.report.page import Block, Table, Text
+from paper.cells import Cell, cell_at, places_of
+from paper.contenders import Contender
+from paper.protocol import TITLES
+from paper.published import TABLE_1, TABLE_2
+from paper.report.sheets import Number, number_of, problem_titles, usual
+from paper.store import Store
+
+_GOLA = "gola"
+_CAPTION = (
+    "The twenty numbers of the paper's Table 1: ours, [the paper's], and ours divided by the paper's. Relative L2 error"
+    " on {test} test samples, {few} training samples. GCN, DeepONet and FNO see the full grid; GKN and GOLA see"
+    " {points} points, drawn again in every epoch. GOLA is the preset `default`."
+)
+
+
+def summary(store: Store) -> list[Block]:
+    """Return the table of twenty numbers and a paragraph on what they say."""
+    protocol = store.protocol
+    rows = [[contender.title, *_cells(store, contender)] for contender in _models(store)]
+    caption = _CAPTION.format(test=protocol.num_test, few=protocol.few, points=protocol.num_points)
+    return [
+        Table(heading=[f"{protocol.few} samples", *problem_titles(store)], rows=rows, caption=caption),
+        Text(_paragraph(store)),
+    ]
+
+
+def _models(store: Store) -> list[Contender]:
+    """Return the operators that are set beside the paper's models, the default of GOLA for its own."""
+    return [contender for contender in store.protocol.of_target("table1") if contender.published == contender.operator]
+
+
+def _cells(store: Store, contender: Contender) -> Iterator[str]:
+    for problem in store.protocol.problems:
+        number = _at_few(store, contender, problem)
+        if number.mean is None:
+            yield f"missing {number.published_text}"
+        else:
+            yield f"{number.mean:.4f} {number.published_text} {number.ratio_text}"
+
+
+def _at_few(store: Store, contender: Contender, problem: str) -> Number:
+    return number_of(store, _few(store, contender, problem), TABLE_1.get(problem, {}).get(contender.operator))
+
+
+def _few(store: Store, contender: Contender, problem: str) -> Cell:
+    protocol = store.protocol
+    return cell_at(problem, contender, protocol.few, places_of(contender, protocol)[0], protocol)
+
+
+def _paragraph(store: Store) -> str:
+    protocol = store.protocol
+    contenders = {contender.operator: contender for contender in _models(store)}
+    if _GOLA not in contenders:
+        return "There is no result of GOLA."
+    few = [_at_few(store, contenders[_GOLA], problem) for problem in protocol.problems]
+    many = [
+        number_of(store, usual(problem, _GOLA, protocol), TABLE_2.get(problem, {}).get(_GOLA))
+        for problem in protocol.problems
+    ]
+    parts = [f"GOLA reaches the paper's error {_reached(few)} from {protocol.few} samples and {_reached(many)} from"]
+    parts.append(f"{protocol.many}.")
+    for name in ("fno", "gkn"):
+        if name in contenders:
+            rivals = [_at_few(store, contenders[name], problem) for problem in protocol.problems]
+            below = _below(few, rivals, store)
+            parts.append(f"From {protocol.few} samples it is below our {contenders[name].title} {below}.")
+    return " ".join(parts)
+
+
+def _reached(numbers: list[Number]) -> str:
+    known = [(number.mean, number.published) for number in numbers if number.mean is not None and number.published]
+    met = sum(mean <= published for mean, published in known)
+    missing = f" ({len(numbers) - len(known)} missing)" if len(known) < len(numbers) else ""
+    return f"on {met} of {len(known)} problems{missing}"
+
+
+def _below(ours: list[Number], theirs: list[Number], store: Store) -> str:
+    names = [
+        TITLES[problem]
+        for problem, own, other in zip(store.protocol.problems, ours, theirs, strict=True)
+        if own.mean is not None and other.mean is not None and own.mean < other.mean
+    ]
+    return f"on {', '.join(names)}" if names else "nowhere so far"

@@ -1,0 +1,268 @@
+"""The periodic kernel operator: kernel regression that commutes with shifts, and reflections where the data allow."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar, final
+
+import numpy as np
+import torch
+from jaxtyping import Complex, Float, Int
+from scipy.optimize import minimize
+from torch import Tensor
+
+from gola.geometry.symmetry import Symmetry, candidates, largest_group
+from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
+from gola.operators.closed_form.covariance import FAMILIES
+from gola.operators.closed_form.one_thread import one_thread
+from gola.operators.closed_form.samples import Samples
+from gola.operators.closed_form.shift_kernel import (
+    ShiftKernel,
+    ShiftRegression,
+    Spectra,
+    mean_diagonal,
+    predicted,
+    strong_waves,
+    transformed_kernel,
+)
+from gola.operators.cloud import Cloud
+from gola.operators.operator import OperatorConfig
+from gola.operators.symmetry_test import not_refuted
+from gola.protocol import FitTask
+from gola.representation.periodic_grid import PeriodicGrid, likely_periods
+from gola.representation.representatives import spread
+
+# Samples that kernels are compared on, and steps of the optimiser.
+_SEARCH_SAMPLES, _NUM_STEPS = 40, 25
+# Ranges of the exponent, and of the logarithms of length, trend and penalty.
+_BOUNDS = ((0.0, 6.0), (-3.0, 4.0), (-10.0, 4.0), (math.log(1e-11), 0.0))
+# Samples with their copies: time grows with the cube of this, and memory with its square times the number of nodes.
+_MOST_COPIES, _MOST_NUMBERS = 240, 6e7
+# A grid of scattered points has at most so many nodes; those of points that form a grid are all taken.
+_MOST_NODES = 4096
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PeriodicKernelConfig(ClosedFormConfig):
+    """Settings of the periodic kernel operator, which has none of its own."""
+
+
+@final
+class PeriodicKernel(ClosedForm):
+    """Kernel ridge regression on a periodic box with all shifts of the training samples, see :mod:`.shift_kernel`.
+
+    Reflections and swaps of axes, with or without a change of sign, join as symmetries where a first fit predicts
+    copies of the training samples about as well as held-out samples.
+    """
+
+    name: ClassVar[str] = "periodic_kernel"
+    title: ClassVar[str] = "periodic kernel operator"
+    config_type: ClassVar[type[OperatorConfig]] = PeriodicKernelConfig
+    presets: ClassVar[dict[str, PeriodicKernelConfig]] = {"default": PeriodicKernelConfig()}
+
+    config: PeriodicKernelConfig
+    solutions: PeriodicGrid
+    input_mean: Float[Tensor, " input_channel"]
+    input_scale: Float[Tensor, " input_channel"]
+    known_inputs: Float[Tensor, "copy node input_channel"]
+    dual: Tensor
+    offset: Float[Tensor, " channel"]
+    kept: Int[Tensor, " wave"]
+    unit: Float[Tensor, ""]
+    ridge: Float[Tensor, ""]
+
+    def __init__(self, config: PeriodicKernelConfig) -> None:
+        super().__init__(config)
+        self.solutions = PeriodicGrid()
+        self._register_empty("input_mean", "input_scale", "known_inputs", "dual", "offset", "unit", "ridge")
+        self.register_buffer("kept", torch.empty(0, dtype=torch.int64))
+
+    @classmethod
+    def is_worth_trying(cls, task: FitTask) -> bool:
+        """Whether every axis is periodic, as declared or as the samples look."""
+        if not task.num_fields:
+            return False
+        if task.periods is not None:
+            return None not in task.periods
+        if task.correspondence != "same points":
+            return False
+        points = torch.from_numpy(task.samples[0].points)
+        return all(likely_periods(points, _fields(task, name)) is not None for name in ("inputs", "targets"))
+
+    @property
+    def kernel(self) -> ShiftKernel:
+        """The kernel that was chosen."""
+        return ShiftKernel(**self.choice["kernel"])
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The symmetries that were found, the identity first."""
+        return tuple(Symmetry.from_dict(one) for one in self.choice["symmetries"])
+
+    def choose(
+        self, samples: Samples, solutions: Float[Tensor, "sample node channel"]
+    ) -> Float[Tensor, "sample node channel"]:
+        """Search for a kernel, then for symmetries."""
+        inputs = self.solutions.coefficients(samples.points, samples.inputs)
+        self.input_mean = inputs.mean(dim=(0, 1))
+        scale = inputs.std(dim=(0, 1), correction=0)
+        self.input_scale = torch.where(scale > 0.0, scale, 1.0)
+        self.kept = strong_waves(solutions / samples.target_scales, self.solutions.sides)
+        identity = Symmetry.identity(self.config.dim)
+        rows = spread(len(inputs), at_most=_SEARCH_SAMPLES)
+        wanted = solutions[rows] / samples.target_scales
+        search = _Search(self._scaled(inputs[rows]), wanted, self.solutions.sides, self.kept)
+        self._choose(search.best(), (identity,))
+        held_out = self._fit(inputs, solutions)
+        symmetries = self._found_symmetries(inputs, solutions, held_out)
+        if len(symmetries) == 1:
+            return held_out
+        self._choose(self.kernel, symmetries)
+        augmented = self._fit(inputs, solutions)
+        if float(_errors(augmented, solutions).mean()) < float(_errors(held_out, solutions).mean()):
+            return augmented
+        self._choose(self.kernel, (identity,))
+        return self._fit(inputs, solutions)
+
+    def solve(
+        self, samples: Samples, solutions: Float[Tensor, "sample node channel"]
+    ) -> Float[Tensor, "sample node channel"]:
+        """Fit with kernel and symmetries chosen before."""
+        inputs = self.solutions.coefficients(samples.points, samples.inputs)
+        return self._fit(inputs, solutions, is_new=False)
+
+    def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample node channel"]:
+        """Predict the solution of each sample at the nodes of the grid."""
+        points, values = (torch.split(part.double(), cloud.sizes) for part in (cloud.points, cloud.values))
+        return self._predicted(self.solutions.coefficients(points, values))
+
+    def _solution_space(self, samples: Samples) -> PeriodicGrid:
+        periods = samples.periods
+        if periods is None and samples.share_points:
+            periods = likely_periods(samples.points[0], [*samples.inputs, *samples.targets])
+        if periods is None:
+            raise ValueError(
+                f"The {self.title} needs axes that are periodic; declare them, as in Dataset.from_arrays(…,"
+                " periods=(1.0,)), or name another operator."
+            )
+        return PeriodicGrid.around(samples.points[0], periods, most=_MOST_NODES)
+
+    def _choose(self, kernel: ShiftKernel, symmetries: Sequence[Symmetry]) -> None:
+        self.choice = {"kernel": asdict(kernel), "symmetries": [asdict(one) for one in symmetries]}
+
+    def _scaled(self, inputs: Float[Tensor, "sample node input_channel"]) -> Float[Tensor, "sample node input_channel"]:
+        return (inputs - self.input_mean) / self.input_scale
+
+    def _fit(
+        self,
+        inputs: Float[Tensor, "sample node input_channel"],
+        solutions: Float[Tensor, "sample node channel"],
+        *,
+        is_new: bool = True,
+    ) -> Float[Tensor, "sample node channel"]:
+        """Fit with the kernel; units of distances and ridge are those of the samples it was chosen for."""
+        grid, symmetries = self.solutions, self.symmetries
+        copies = torch.cat([one.input_sign * grid.image(one, inputs) for one in symmetries])
+        wanted = torch.cat([one.output_sign * grid.image(one, solutions) for one in symmetries])
+        self.known_inputs = self._scaled(copies)
+        groups = torch.arange(len(copies)).view(len(symmetries), len(inputs)).T
+        if is_new:
+            exponent = inputs.new_tensor(self.kernel.exponent)
+            self.unit = 2.0 * Spectra.of(self.known_inputs, grid.sides, exponent).squares.mean()
+        matrix = self._matrix(self.known_inputs)
+        if is_new:
+            self.ridge = self.kernel.penalty * mean_diagonal(matrix)
+        found = ShiftRegression.fit(matrix, wanted, grid.sides, self.ridge, groups, self.kept)
+        self.dual, self.offset = torch.view_as_real(found.dual).contiguous(), found.offset
+        return solutions - found.residuals[: len(solutions)]
+
+    def _predicted(self, inputs: Float[Tensor, "sample node input_channel"]) -> Float[Tensor, "sample node channel"]:
+        matrix = self._matrix(self._scaled(inputs))
+        return predicted(matrix, torch.view_as_complex(self.dual), self.offset, self.solutions.sides, self.kept)
+
+    def _matrix(self, rows: Float[Tensor, "row node input_channel"]) -> Complex[Tensor, "wave row copy"]:
+        kernel, sides = self.kernel, self.solutions.sides
+        exponent, length, trend = (rows.new_tensor(value) for value in (kernel.exponent, kernel.length, kernel.trend))
+        others = Spectra.of(self.known_inputs, sides, exponent)
+        own = Spectra.of(rows, sides, exponent)
+        return transformed_kernel(own, others, kernel.family, self.unit, length, trend, self.kept)
+
+    def _found_symmetries(
+        self,
+        inputs: Float[Tensor, "sample node input_channel"],
+        solutions: Float[Tensor, "sample node channel"],
+        held_out: Float[Tensor, "sample node channel"],
+    ) -> tuple[Symmetry, ...]:
+        """Return a group of symmetries that the fit does not refute, the identity first."""
+        grid, rows = self.solutions, spread(len(inputs), at_most=_SEARCH_SAMPLES)
+        errors = {}
+        for one in filter(grid.allows, _signed(self.config.dim)):
+            found = self._predicted(one.input_sign * grid.image(one, inputs[rows]))
+            errors[one] = _errors(found, one.output_sign * grid.image(one, solutions[rows])).numpy()
+        accepted = not_refuted(errors, _errors(held_out, solutions)[rows].numpy())
+        most = min(_MOST_COPIES, math.sqrt(_MOST_NUMBERS / grid.num_modes))
+        return largest_group(accepted, self.config.dim, at_most=max(1, int(most / len(inputs))))
+
+
+@final
+@dataclass(frozen=True)
+class _Search:
+    """The leave-one-out error of kernels without symmetries, on some samples."""
+
+    inputs: Float[Tensor, "sample node input_channel"]
+    solutions: Float[Tensor, "sample node channel"]
+    sides: tuple[int, ...]
+    kept: Int[Tensor, " wave"]
+
+    @one_thread()
+    def best(self) -> ShiftKernel:
+        """Optimise the kernel of each family, and return the better one."""
+        found = []
+        for family in FAMILIES:
+            start = ShiftKernel(family=family)
+            vector = np.array([start.exponent, *np.log([start.length, start.trend, start.penalty])])
+            result = minimize(
+                self._value, vector, args=(start,), jac=True, method="SLSQP", bounds=_BOUNDS,
+                options={"maxiter": _NUM_STEPS},
+            )  # fmt: skip
+            exponent, *logarithms = result.x.tolist()
+            length, trend, penalty = np.exp(logarithms).tolist()
+            kernel = replace(start, exponent=exponent, length=length, trend=trend, penalty=penalty)
+            found.append((float(result.fun), kernel))
+        return min(found, key=lambda one: one[0])[1]
+
+    def _value(self, vector: Float[np.ndarray, " number"], kernel: ShiftKernel) -> tuple[float, np.ndarray]:
+        numbers = torch.from_numpy(vector).requires_grad_()
+        length, trend, penalty = numbers[1:].exp()
+        spectra = Spectra.of(self.inputs, self.sides, numbers[0])
+        unit = 2.0 * spectra.squares.mean()
+        matrix = transformed_kernel(spectra, spectra, kernel.family, unit, length, trend, self.kept)
+        groups = torch.arange(len(self.inputs))[:, None]
+        try:
+            found = ShiftRegression.fit(
+                matrix, self.solutions, self.sides, penalty * mean_diagonal(matrix), groups, self.kept
+            )
+        except RuntimeError:  # not positive definite, by rounding
+            return 1e10, np.zeros_like(vector)
+        ratios = found.residuals.square().sum(dim=(1, 2)) / self.solutions.square().sum(dim=(1, 2))
+        loss = 0.5 * ratios.mean().log()
+        (gradient,) = torch.autograd.grad(loss, numbers)
+        return float(loss.detach()), gradient.numpy()
+
+
+def _errors(
+    found: Float[Tensor, "sample node channel"], wanted: Float[Tensor, "sample node channel"]
+) -> Float[Tensor, " sample"]:
+    return (found - wanted).flatten(1).norm(dim=1) / wanted.flatten(1).norm(dim=1)
+
+
+def _signed(dim: int) -> list[Symmetry]:
+    """Return reflections and swaps of axes, each with both signs changed or none, and the change of signs alone."""
+    plain = [one for one in candidates(dim) if (one.input_sign, one.output_sign) == (1, 1)]
+    both = [*plain, Symmetry.identity(dim)]
+    return [*plain, *(replace(one, input_sign=-1, output_sign=-1) for one in both)]
+
+
+def _fields(task: FitTask, name: str) -> list[Float[Tensor, "point channel"]]:
+    return [torch.from_numpy(getattr(sample, name)) for sample in task.samples]

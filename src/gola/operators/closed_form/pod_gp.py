@@ -1,0 +1,219 @@
+"""Gaussian-process regression of solutions at the nodes, for design parameters, moving meshes and fields on a mesh."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gola.operators.closed_form.amplitude import fit_power_law, power_law
+from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
+from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
+from gola.operators.closed_form.covariance_search import CovarianceSearch, Found, Layout, Responses
+from gola.operators.closed_form.descriptors import Descriptors, ScaledGroups
+from gola.operators.closed_form.input_features import COMPARISON_PADDING
+from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
+from gola.operators.closed_form.samples import Samples
+from gola.operators.closed_form.scores import Probes
+from gola.operators.cloud import Cloud
+from gola.operators.operator import OperatorConfig
+from gola.protocol import FitTask
+from gola.representation.nodal import NodalSpace
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PodGpConfig(ComparingConfig):
+    """Settings of Gaussian-process regression, which has none of its own."""
+
+
+@final
+class PodGp(ClosedForm):
+    r"""Gaussian-process regression (kriging) of the coefficients of solutions.
+
+    .. math:: u = A(z) \Bigl( \sum_j k(z, z_j)\, \alpha_j + c \Bigr)
+
+    z are the groups of numbers that describe a sample (:class:`Descriptors`). All coefficients share the covariance k
+    (:mod:`gola.operators.closed_form.covariance`): which groups it sees as logarithms, which the operator is linear in,
+    whether solutions are divided by a power law A, and the length of each group are chosen by exact leave-one-out.
+    """
+
+    name: ClassVar[str] = "pod_gp"
+    title: ClassVar[str] = "Gaussian-process operator"
+    reads_parameters: ClassVar[bool] = True
+    config_type: ClassVar[type[OperatorConfig]] = PodGpConfig
+    presets: ClassVar[dict[str, PodGpConfig]] = {"default": PodGpConfig()}
+
+    config: PodGpConfig
+    descriptors: Descriptors
+    scaled: ScaledGroups
+    known: Float[Tensor, "sample number"]
+    exponents: Float[Tensor, "scalar channel"]
+    dual: Float[Tensor, "sample mode channel"]
+    offset: Float[Tensor, "mode channel"]
+
+    def __init__(self, config: PodGpConfig) -> None:
+        super().__init__(config)
+        self.descriptors, self.scaled = Descriptors(), ScaledGroups()
+        self._register_empty("known", "exponents", "dual", "offset")
+
+    @classmethod
+    def is_worth_trying(cls, task: FitTask) -> bool:
+        """Whether there is more to compare samples by than one input function, which `kernel` does better."""
+        is_one_field = len(task.inputs) == task.num_fields == 1 and not task.parameters
+        return not is_one_field or task.correspondence == "moved nodes"
+
+    @property
+    def layout(self) -> Layout:
+        """How the covariance sees the groups."""
+        return Layout(**{name: _frozen(value) for name, value in self.choice["layout"].items()})
+
+    @property
+    def covariance(self) -> Covariance:
+        """The covariance that was chosen."""
+        return Covariance(**{name: _frozen(value) for name, value in self.choice["covariance"].items()})
+
+    def choose(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
+    ) -> Float[Tensor, "sample mode channel"]:
+        """Search for the covariance."""
+        space = self.space_for(samples, self.config.num_input_modes, COMPARISON_PADDING)
+        self.descriptors = Descriptors.of(samples, space)
+        trial = _Trial.of(self.descriptors.raw(samples.cloud), self._coordinates(samples, solutions))
+        found = trial.search().best()
+        self.choice = {"layout": asdict(found.layout), "covariance": asdict(found.covariance)}
+        self._keep_scales(trial, found)
+        return self.solve(samples, solutions)
+
+    def solve(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
+    ) -> Float[Tensor, "sample mode channel"]:
+        """Fit with the covariance chosen before."""
+        raw = self.descriptors.raw(samples.cloud)
+        groups = self.scaled(raw)
+        factors = self._factors(groups)[:, None, :]
+        fit = self._regression(groups, (solutions / factors).flatten(1))
+        shape = solutions.shape[1:]
+        self.known = torch.cat(raw, dim=1)
+        self.dual = fit.dual.unflatten(1, shape).contiguous()
+        self.offset = fit.free.sum(dim=0).unflatten(0, shape)
+        return fit.held_out.unflatten(1, shape) * factors
+
+    def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
+        """Predict the coefficients of the solution of each sample."""
+        raw = self.descriptors.raw(cloud)
+        groups = self.scaled(self._checked(raw))
+        known = self.scaled(self.known.split([group.shape[1] for group in raw], dim=1))
+        matrix = self.covariance(Pairs.of(groups, known))
+        return (torch.einsum("ts,smc->tmc", matrix, self.dual) + self.offset) * self._factors(groups)[:, None, :]
+
+    def _regression(self, groups: Groups, columns: Float[Tensor, "sample output"]) -> RidgeFit:
+        covariance = self.covariance
+        matrix = covariance(Pairs.of(groups, groups))
+        free = matrix.new_ones(len(matrix), 1 if covariance.is_affine else 0)
+        return fit_ridge(matrix, columns, covariance.penalty * float(matrix.diagonal().mean()), free)
+
+    def _factors(self, groups: Groups) -> Float[Tensor, "sample channel"]:
+        """Return what the solutions of samples are divided by."""
+        if not len(self.exponents):
+            return groups.smooth[0].new_ones(len(groups.smooth[0]), self.config.num_outputs)
+        smooth = ~torch.tensor(self.layout.is_linear)
+        return power_law(self.scaled.scalars(groups)[:, smooth], self.exponents)
+
+    def _keep_scales(self, trial: "_Trial", found: Found) -> None:
+        self.scaled = ScaledGroups.of(trial.raw, found.layout.logs)
+        self.exponents = trial.exponents(found.layout) if found.layout.has_power_law else self.dual.new_empty(0)
+
+    def _coordinates(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
+    ) -> list[Float[Tensor, "sample _"]]:
+        """Return numbers of each channel whose sums of squares are those of the solutions in the channel's unit."""
+        if isinstance(self.solutions, NodalSpace):  # its modes are orthonormal
+            values = solutions
+        else:
+            values = Probes.of(self.solutions, solutions, samples).values.transpose(0, 1)
+        channels = (values / samples.target_scales).unbind(dim=2)
+        return [_compressed(channel) for channel in channels]
+
+    def _checked(self, raw: list[Float[Tensor, "sample _"]]) -> list[Float[Tensor, "sample _"]]:
+        for group, is_log in zip(raw, self.scaled.logs.tolist(), strict=True):
+            if is_log and bool((group <= 0.0).any()):
+                raise ValueError(
+                    f"This {self.title} takes the logarithm of parameters or fields that were positive in all training"
+                    " samples; give it positive values there, or fit it to samples that are not."
+                )
+        return raw
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Trial:
+    """The training samples, as the search for a covariance needs them.
+
+    Attributes:
+        raw: Groups of numbers that describe the samples.
+        channels: Coordinates of the solutions in each channel.
+        positive: Which groups are positive.
+        known_pairs: Pairs of samples by which groups are seen as logarithms.
+    """
+
+    raw: list[Float[Tensor, "sample _"]]
+    channels: list[Float[Tensor, "sample _"]]
+    positive: tuple[bool, ...]
+    known_pairs: dict[tuple[bool, ...], Pairs]
+
+    @staticmethod
+    def of(raw: list[Float[Tensor, "sample _"]], channels: list[Float[Tensor, "sample _"]]) -> "_Trial":
+        positive = tuple(bool((group > 0.0).all()) for group in raw)
+        return _Trial(raw=raw, channels=channels, positive=positive, known_pairs={})
+
+    def search(self) -> CovarianceSearch:
+        return CovarianceSearch(pairs=self.pairs, responses=self.responses, positive=self.positive)
+
+    def pairs(self, logs: tuple[bool, ...]) -> Pairs:
+        if logs not in self.known_pairs:
+            groups = ScaledGroups.of(self.raw, logs)(self.raw)
+            self.known_pairs[logs] = Pairs.of(groups, groups)
+        return self.known_pairs[logs]
+
+    def exponents(self, layout: Layout) -> Float[Tensor, "scalar channel"]:
+        """Fit the power law of a layout to the solutions, in units of what they are linear in."""
+        scaled = ScaledGroups.of(self.raw, layout.logs)
+        groups = scaled(self.raw)
+        chosen = torch.tensor(layout.is_linear)
+        linear = [group for group, is_linear in zip(groups.linear, layout.is_linear, strict=True) if is_linear]
+        loads = torch.cat(linear, dim=1).norm(dim=1) if linear else groups.smooth[0].new_ones(len(self.raw[0]))
+        sizes = self._norms / torch.where(loads > 0.0, loads, 1.0)[:, None]
+        return fit_power_law(scaled.scalars(groups)[:, ~chosen], torch.where(sizes > 0.0, sizes, 1.0))
+
+    def responses(self, layout: Layout) -> Responses:
+        norms = self._norms
+        total = norms.norm(dim=1, keepdim=True)
+        weights = torch.where(total > 0.0, 1.0 / total, 0.0).expand_as(norms)
+        factors = torch.ones_like(norms)
+        if layout.has_power_law:
+            scaled = ScaledGroups.of(self.raw, layout.logs)
+            scalars = scaled.scalars(scaled(self.raw))[:, ~torch.tensor(layout.is_linear)]
+            factors = power_law(scalars, self.exponents(layout))
+        columns = [channel / factor[:, None] for channel, factor in zip(self.channels, factors.T, strict=True)]
+        counts = torch.tensor([channel.shape[1] for channel in self.channels])
+        return Responses(
+            columns=torch.cat(columns, dim=1),
+            weights=(weights * factors).repeat_interleave(counts, dim=1),
+        )
+
+    @property
+    def _norms(self) -> Float[Tensor, "sample channel"]:
+        return torch.stack([channel.norm(dim=1) for channel in self.channels], dim=1)
+
+
+def _compressed(rows: Float[Tensor, "sample column"]) -> Float[Tensor, "sample _"]:
+    """Return no more columns than there are rows, with the same inner products."""
+    if rows.shape[1] <= rows.shape[0]:
+        return rows
+    left, strengths, _ = torch.linalg.svd(rows, full_matrices=False)
+    return left * strengths
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,234 @@
+r"""Kernel regression on a periodic box, that commutes with all shifts of it.
+
+Where with each input f and its solution u also the shifted input :math:`T_s f` has the shifted solution :math:`T_s u`,
+every sample is worth as many as there are shifts. Regression with all these copies,
+
+.. math:: u = \sum_j \sum_s k(f, T_s f_j)\, T_s \alpha_j + c,
+
+needs no copies: k depends on f and :math:`T_s f_j` by their distance alone, so for each wave ω the Fourier transform
+over the shifts leaves one small system between samples,
+
+.. math:: \hat u_i(\omega) = \sum_j \hat K_{ij}(\omega)\, \hat\alpha_j(\omega), \qquad
+    \hat K_{ij}(\omega) = \sum_s k(f_i, T_s f_j)\, e^{-2\pi i \omega s}.
+
+Leave-one-out predictions, without a sample and all its copies, follow for each wave as in any ridge regression.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from jaxtyping import Complex, Float, Int
+from torch import Tensor
+
+from gola.operators.closed_form.covariance import Family, similarity
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ShiftKernel:
+    r"""A kernel of functions on a periodic grid.
+
+    .. math:: k(f, g) = m(\lVert f - g \rVert / \ell) + \tau \langle f, g \rangle
+
+    Norm and inner product weigh waves by :math:`(1 + |\omega|^2/\omega_0^2)^{-s}`; the second term is the kernel of
+    convolutions.
+
+    Attributes:
+        family: The function m.
+        exponent: The exponent s.
+        length: The length ℓ, in units of the root mean square distance of the training inputs.
+        trend: The weight τ.
+        penalty: The ridge, as a share of the mean of the diagonal.
+    """
+
+    family: Family = "matern"
+    exponent: float = 2.0
+    length: float = 1.0
+    trend: float = 0.3
+    penalty: float = 1e-5
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Spectra:
+    """Input functions as weighted Fourier coefficients.
+
+    Attributes:
+        coefficients: Of half of all waves, those of the others being conjugate.
+        squares: Squared norm of each function.
+        sides: Nodes along each axis.
+    """
+
+    coefficients: Complex[Tensor, "sample *wave channel"]
+    squares: Float[Tensor, " sample"]
+    sides: tuple[int, ...]
+
+    @staticmethod
+    def of(
+        functions: Float[Tensor, "sample node channel"], sides: tuple[int, ...], exponent: Float[Tensor, ""]
+    ) -> "Spectra":
+        """Transform functions, and weigh their waves."""
+        axes = tuple(range(1, 1 + len(sides)))
+        coefficients = torch.fft.rfftn(functions.unflatten(1, sides), dim=axes, norm="ortho")
+        coefficients = coefficients * _wave_weights(sides, exponent)[..., None]
+        powers = coefficients.abs().square().sum(dim=-1) * _multiplicities(sides)
+        return Spectra(coefficients=coefficients, squares=powers.flatten(1).sum(dim=1), sides=sides)
+
+    def products(self, others: "Spectra") -> Float[Tensor, "row column *shift"]:
+        """Return the inner products with all shifts of other functions."""
+        powers = torch.einsum("i...c,j...c->ij...", self.coefficients, others.coefficients.conj())
+        axes = tuple(range(2, 2 + len(self.sides)))
+        return torch.fft.irfftn(powers, s=self.sides, dim=axes, norm="forward")
+
+
+def transformed_kernel(
+    rows: Spectra,
+    columns: Spectra,
+    family: Family,
+    unit: Float[Tensor, ""],
+    length: Float[Tensor, ""],
+    trend: Float[Tensor, ""],
+    kept: Int[Tensor, " wave"],
+) -> Complex[Tensor, "wave row column"]:
+    """Evaluate the kernel between functions and all shifts of others, and transform it over the shifts.
+
+    Args:
+        rows: The functions.
+        columns: The others.
+        family: Of the kernel.
+        unit: Of squared distances and inner products.
+        length: Of the kernel.
+        trend: Weight of the linear term.
+        kept: The waves to return, see :func:`strong_waves`.
+    """
+    products = rows.products(columns) / unit
+    shape = (len(rows.squares), len(columns.squares), *(1,) * len(rows.sides))
+    squares = (rows.squares[:, None] + columns.squares).view(shape) / unit - 2.0 * products
+    values = similarity(family, squares.clamp(min=0.0) / length**2) + trend * products
+    return torch.fft.rfftn(values, dim=tuple(range(2, 2 + len(rows.sides)))).flatten(2)[..., kept].movedim(2, 0)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ShiftRegression:
+    """A fitted regression, wave by wave.
+
+    Attributes:
+        dual: The coefficients α̂.
+        offset: The constant c of each channel.
+        residuals: Errors of the leave-one-out predictions.
+    """
+
+    dual: Complex[Tensor, "wave sample channel"]
+    offset: Float[Tensor, " channel"]
+    residuals: Float[Tensor, "sample node channel"]
+
+    @staticmethod
+    def fit(
+        kernel: Complex[Tensor, "wave sample sample"],
+        targets: Float[Tensor, "sample node channel"],
+        sides: tuple[int, ...],
+        ridge: Float[Tensor, ""],
+        groups: Int[Tensor, "group member"],
+        kept: Int[Tensor, " wave"],
+    ) -> "ShiftRegression":
+        """Solve for each wave.
+
+        Args:
+            kernel: The transformed kernel.
+            targets: Solutions at the nodes.
+            sides: Nodes along each axis.
+            kept: The waves that are solved for.
+            ridge: The ridge.
+            groups: Samples that are held out together, as copies by symmetry are.
+        """
+        wanted = to_waves(targets, sides)[kept]
+        shifted = kernel + ridge * torch.eye(kernel.shape[1], dtype=kernel.dtype)
+        precision = torch.cholesky_inverse(torch.linalg.cholesky(0.5 * (shifted + shifted.mH)))
+        # No ridge holds the constant back, which all shifts leave as it is.
+        sums = precision[0].sum(dim=1, keepdim=True)
+        total = sums.sum()
+        offset = (sums.mH @ wanted[0] / total)[0]
+        precision = torch.cat([(precision[0] - sums @ sums.mH / total)[None], precision[1:]])
+        dual = precision @ wanted
+        blocks = precision[:, groups[:, :, None], groups[:, None, :]]
+        found = torch.linalg.solve(blocks, dual[:, groups])
+        residuals = torch.empty_like(dual).index_copy(1, groups.flatten(), found.flatten(1, 2))
+        return ShiftRegression(
+            dual=dual,
+            offset=offset.real.clone(memory_format=torch.contiguous_format),
+            residuals=from_waves(residuals, sides, kept),
+        )
+
+
+def predicted(
+    kernel: Complex[Tensor, "wave row sample"],
+    dual: Complex[Tensor, "wave sample channel"],
+    offset: Float[Tensor, " channel"],
+    sides: tuple[int, ...],
+    kept: Int[Tensor, " wave"],
+) -> Float[Tensor, "row node channel"]:
+    """Return solutions at the nodes."""
+    waves = kernel @ dual
+    waves = torch.cat([waves[:1] + offset, waves[1:]])
+    return from_waves(waves, sides, kept)
+
+
+def mean_diagonal(kernel: Complex[Tensor, "wave sample sample"]) -> Float[Tensor, ""]:
+    """Return the mean of the diagonal, the unit of ridges."""
+    return kernel.diagonal(dim1=1, dim2=2).real.mean()
+
+
+def to_waves(
+    functions: Float[Tensor, "sample node channel"], sides: tuple[int, ...]
+) -> Complex[Tensor, "wave sample channel"]:
+    """Return Fourier coefficients."""
+    axes = tuple(range(1, 1 + len(sides)))
+    waves = torch.fft.rfftn(functions.unflatten(1, sides), dim=axes, norm="forward")
+    return waves.flatten(1, -2).movedim(1, 0)
+
+
+def from_waves(
+    waves: Complex[Tensor, "wave sample channel"], sides: tuple[int, ...], kept: Int[Tensor, " wave"]
+) -> Float[Tensor, "sample node channel"]:
+    """Undo :func:`to_waves`, where only some waves are known and the others are zero."""
+    halved = (*sides[:-1], sides[-1] // 2 + 1)
+    every = waves.new_zeros(math.prod(halved), *waves.shape[1:]).index_copy(0, kept, waves)
+    axes = tuple(range(1, 1 + len(sides)))
+    functions = torch.fft.irfftn(every.movedim(0, 1).unflatten(1, halved), s=sides, dim=axes, norm="forward")
+    return functions.flatten(1, -2)
+
+
+def strong_waves(functions: Float[Tensor, "sample node channel"], sides: tuple[int, ...]) -> Int[Tensor, " wave"]:
+    """Return the waves that functions consist of, up to rounding of single precision; the constant first."""
+    powers = to_waves(functions, sides).abs().square().sum(dim=(1, 2))
+    order = powers.argsort(descending=True)
+    rest = powers.sum() - powers[order].cumsum(dim=0)
+    strong = order[: int((rest > _NEGLIGIBLE * powers.sum()).sum()) + 1]
+    return torch.unique(torch.cat([strong.new_zeros(1), strong]))
+
+
+# The share of the squares of functions that may be left out.
+_NEGLIGIBLE = 1e-13
+
+
+# The wave number up to which all waves count alike.
+_CORNER = 3.0
+
+
+def _wave_weights(sides: tuple[int, ...], exponent: Float[Tensor, ""]) -> Float[Tensor, "*wave"]:
+    axes = [torch.fft.fftfreq(side, 1.0 / side) for side in sides[:-1]]
+    axes.append(torch.fft.rfftfreq(sides[-1], 1.0 / sides[-1]))
+    squares = sum(axis.double() ** 2 for axis in torch.meshgrid(*axes, indexing="ij"))
+    return (1.0 + squares / _CORNER**2) ** (-0.5 * exponent)
+
+
+def _multiplicities(sides: tuple[int, ...]) -> Float[Tensor, " last_wave"]:
+    """Return how many waves each of the half of them stands for, along the last axis."""
+    counts = torch.full((sides[-1] // 2 + 1,), 2.0, dtype=torch.float64)
+    counts[0] = 1.0
+    if sides[-1] % 2 == 0:
+        counts[-1] = 1.0
+    return counts

@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+import torch
+
+import gola
+from gola.operators.closed_form.amplitude import fit_power_law, power_law
+from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
+
+POINTS = np.random.default_rng(5).random((80, 2))
+
+
+def rods(count, seed=0):
+    """A temperature that is linear in two loads and inverse to a conductivity, with a shape that depends on it."""
+    rng = np.random.default_rng(seed)
+    parameters = np.column_stack([10.0 ** rng.uniform(-1, 1, count), rng.uniform(-1, 1, (count, 2))])
+    x, y = POINTS.T
+    targets = [(a * np.sin(3 * x) + b * np.exp(y * np.tanh(np.log(k)))) / k for k, a, b in parameters]
+    return gola.Dataset.from_arrays(POINTS, None, targets, parameters=parameters, parameter_names=["k", "a", "b"])
+
+
+def error_of(surrogate, data):
+    return gola.evaluate(surrogate, data, progress=False).mean
+
+
+def test_it_finds_loads_logarithms_and_the_power_law():
+    surrogate = gola.fit(rods(30), "pod_gp", progress=False)
+    layout = surrogate.operator.layout
+    assert layout.is_linear == (False, True, True)
+    assert layout.logs[0]
+    assert not layout.is_affine
+    assert error_of(surrogate, rods(20, seed=1)) < 0.01
+    assert surrogate.scores["cv_error"] < 0.01
+
+
+def test_without_loads_there_is_nothing():
+    surrogate = gola.fit(rods(30), "pod_gp", progress=False)
+    assert np.abs(surrogate.predict(POINTS, parameters=[2.0, 0.0, 0.0])).max() < 1e-12
+
+
+def test_leave_one_out_is_refitting_without_the_sample():
+    surrogate = gola.fit(rods(12), "pod_gp", progress=False)
+    operator = surrogate.operator
+    kept = [row for row in range(12) if row != 5]
+    data = rods(12).select(kept)
+    clouds = [surrogate.scaling.cloud(s.points, s.inputs, torch.float64, parameters=s.parameters) for s in data]
+    held_out = torch.split(operator.leave_one_out(), 80)[5]
+    operator.refit(gola.Cloud.collate(clouds), torch.cat([torch.from_numpy(sample.targets) for sample in data]))
+    sample = rods(12)[5]
+    cloud = surrogate.scaling.cloud(sample.points, sample.inputs, torch.float64, parameters=sample.parameters)
+    torch.testing.assert_close(operator(cloud), held_out, rtol=1e-5, atol=1e-7)
+
+
+def moved(count, seed=0):
+    """A function on a mesh whose nodes move with two numbers that nobody tells."""
+    rng = np.random.default_rng(seed)
+    points, targets = [], []
+    for a, b in rng.uniform(-0.2, 0.2, (count, 2)):
+        bump = np.exp(-5.0 * ((POINTS - 0.5) ** 2).sum(axis=1))
+        points.append(POINTS + np.stack([a * bump, b * POINTS[:, 0] * bump], axis=1))
+        targets.append(np.sin(4 * POINTS[:, 0] * (1 + a)) + b * POINTS[:, 1])
+    return gola.Dataset.from_arrays(points, None, targets)
+
+
+def test_the_shape_of_a_moved_mesh_is_an_input():
+    train = moved(25)
+    assert train.correspondence == "moved nodes"
+    surrogate = gola.fit(train, "pod_gp", progress=False)
+    assert error_of(surrogate, moved(10, seed=1)) < 0.01
+
+
+def test_between_moved_nodes_solutions_are_interpolated_where_they_lie_now():
+    surrogate = gola.fit(moved(25), "pod_gp", progress=False)
+    sample = moved(1, seed=2)[0]
+    nodes = surrogate.predict(sample.points)
+    np.testing.assert_allclose(surrogate.predict(sample.points, at=sample.points[7:9]), nodes[7:9], rtol=1e-9)
+    between = sample.points[:20] + 1e-4
+    np.testing.assert_allclose(surrogate.predict(sample.points, at=between), nodes[:20], atol=0.01)
+
+
+def test_a_mesh_of_other_nodes_is_refused():
+    surrogate = gola.fit(moved(10), "pod_gp", progress=False)
+    with pytest.raises(ValueError, match="must have the nodes of the training samples, moved: 80 points"):
+        surrogate.predict(POINTS[:50])
+
+
+def test_a_parameter_that_was_positive_must_stay_so():
+    surrogate = gola.fit(rods(30), "pod_gp", progress=False)
+    with pytest.warns(UserWarning, match="k is"), pytest.raises(ValueError, match="logarithm of parameters or fields"):
+        surrogate.predict(POINTS, parameters={"k": -1.0, "a": 0.5, "b": 0.5})
+
+
+def test_fields_at_the_nodes_may_be_given_elsewhere():
+    rng = np.random.default_rng(0)
+    x, y = POINTS.T
+    fields = [a * np.sin(2 * x) + b * y for a, b in rng.uniform(0.5, 1.5, (20, 2))]
+    data = gola.Dataset.from_arrays(POINTS, fields, [f**2 for f in fields])
+    surrogate = gola.fit(data, "pod_gp", progress=False)
+    finer = rng.random((300, 2))
+    found = surrogate.predict(finer, 1.1 * np.sin(2 * finer[:, 0]) + 0.9 * finer[:, 1], at=POINTS)
+    wanted = (1.1 * np.sin(2 * x) + 0.9 * y) ** 2
+    assert np.linalg.norm(found[:, 0] - wanted) / np.linalg.norm(wanted) < 0.02
+
+
+def test_it_is_saved_with_all_that_it_found(tmp_path):
+    surrogate = gola.fit(rods(20), "pod_gp", progress=False)
+    surrogate.save(tmp_path / "rod.gola")
+    loaded = gola.Surrogate.load(tmp_path / "rod.gola")
+    parameters = {"a": 0.3, "b": -0.2, "k": 2.0}
+    np.testing.assert_array_equal(
+        loaded.predict(POINTS, parameters=parameters), surrogate.predict(POINTS, parameters=parameters)
+    )
+
+
+def test_the_covariance_is_its_formula():
+    rows = torch.tensor([[0.3], [0.9]], dtype=torch.float64)
+    groups = Groups(smooth=[rows, 2 * rows], linear=[rows, 2 * rows])
+    covariance = Covariance(is_linear=(False, True), scales=(2.0, 0.5), trend=0.1, is_affine=False)
+    distance = 5**0.5 * 0.6 / 2.0
+    matern = (1 + distance + distance**2 / 3) * np.exp(-distance)
+    wanted = (matern + 0.1 * 0.3 * 0.9) * 0.5 * (2 * 0.3) * (2 * 0.9)
+    assert float(covariance(Pairs.of(groups, groups))[0, 1]) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_power_law_is_found_and_noise_is_not():
+    generator = torch.Generator().manual_seed(0)
+    scalars = torch.randn(30, 3, generator=generator, dtype=torch.float64)
+    scalars = scalars - scalars.mean(dim=0)
+    law = torch.tensor([[0.7], [-1.0], [0.0]], dtype=torch.float64)
+    found = fit_power_law(scalars, 3.0 * power_law(scalars, law))
+    torch.testing.assert_close(found, law, atol=1e-3, rtol=0.0)
+    noise = torch.randn(30, 1, generator=generator, dtype=torch.float64).exp()
+    assert float(fit_power_law(scalars, noise).norm()) < 0.4

@@ -1,0 +1,24 @@
+from gola.report.page import Table
+from paper.report.summary import summary
+from tests.paper.examples import made_store, plausible
+
+
+def test_the_first_table_has_the_twenty_numbers_of_table_1_with_the_papers_and_their_ratio():
+    table, _ = summary(made_store(plausible, targets=["table1"]))
+    assert isinstance(table, Table)
+    assert [row[0] for row in table.rows] == ["GCN", "DeepONet", "FNO", "GKN", "GOLA, preset default"]
+    assert {len(row) for row in table.rows} == {5}
+    assert table.rows[-1][1] == f"0.3150 [0.1554] {0.315 / 0.1554:.2f}"
+
+
+def test_the_paragraph_counts_what_is_reached_and_what_is_missing():
+    _, text = summary(made_store(lambda cell, _seed: 0.1 if cell.operator == "gola" else 0.2, targets=["table1"]))
+    assert "reaches the paper's error on 2 of 4 problems from 30 samples" in text.words
+    assert "on 0 of 0 problems (4 missing) from 100" in text.words
+    assert "below our FNO on Darcy flow, Advection, Eikonal, Nonlinear diffusion" in text.words
+
+
+def test_a_number_that_is_missing_stands_as_missing_beside_the_papers():
+    table, text = summary(made_store(lambda _cell, _seed: None))
+    assert table.rows[2][1] == "missing [0.1678]"
+    assert "below our GKN nowhere so far" in text.words
