@@ -52,6 +52,25 @@ def test_the_tutorial_runs_from_the_first_line_to_the_last(tmp_path, capfd):
         assert (tmp_path / made).stat().st_size > 1000
 
 
+@pytest.mark.parametrize(
+    ("page", "picture"),
+    [
+        ("parameters", "parameters.png"),
+        ("moving-mesh", "moving-mesh.png"),
+        ("time", "time.png"),
+        ("periodic", "periodic.png"),
+        ("three-dimensions", "runs/cooler/fields.png"),
+    ],
+)
+def test_a_page_of_the_guide_runs_and_draws_its_picture(page, picture, tmp_path, capfd):
+    for language, code in blocks(f"docs/guide/{page}.md"):
+        (run_python if language else run_commands)(code, tmp_path)
+    assert (tmp_path / picture).stat().st_size > 10_000
+    assert (ROOT / "docs" / "images" / "guide" / f"{page}.png").exists()
+    errors = [float(error) for error in re.findall(r"test error ([\d.]+)%", capfd.readouterr().out)]
+    assert all(error < 10.0 for error in errors[:1])
+
+
 def test_the_five_lines_run_when_saved_as_a_file(tmp_path, capfd):
     ((_, code),) = [block for block in blocks("README.md") if block[0]]
     run_python(code, tmp_path)

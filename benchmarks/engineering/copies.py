@@ -17,7 +17,7 @@ from gola.data.mirror import Mirror
 from gola.geometry.symmetry import Symmetry, generated_group
 
 # Copies of all training samples together: for the prediction, and for the choice of length-scale and penalty.
-MOST, MOST_TO_CHOOSE = 2500, 700
+MOST, MOST_TO_CHOOSE = 6000, 700
 # Length-scales in units of the median distance of samples, and penalties.
 LENGTHS = (0.5, 1.0, 2.0, 4.0, 16.0)
 PENALTIES = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2)

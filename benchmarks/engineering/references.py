@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 from scipy.interpolate import RBFInterpolator
+from scipy.spatial.distance import pdist
 
 from benchmarks.engineering.cases import Split
 from gola.data.dataset import Dataset
@@ -95,12 +96,14 @@ def determined(kernel: str, seen: Table) -> str:
 def gaussian_processes(seen: Table, values: Table, asked: Table) -> Table:
     """Predict each coefficient by scikit-learn's Gaussian process: Matérn 5/2, a length-scale for each feature."""
     learn = require("sklearn.gaussian_process", extra="benchmarks", what="A Gaussian process")
-    kernel = covariance(seen.shape[1])
+    kernel = covariance(seen)
+    # From one start alone the likelihood often ends in explaining everything as noise.
+    restarts = {"n_restarts_optimizer": 3, "random_state": 0}
     columns = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # length-scales at the ends of their ranges
         for values_of_one in values.T[:NUM_OWN]:
-            process = learn.GaussianProcessRegressor(kernel=kernel, normalize_y=True)
+            process = learn.GaussianProcessRegressor(kernel=kernel, normalize_y=True, **restarts)
             columns.append(process.fit(seen, values_of_one).predict(asked)[:, None])
         if values.shape[1] > NUM_OWN:
             process = learn.GaussianProcessRegressor(kernel=process.kernel_, normalize_y=True, optimizer=None)
@@ -108,9 +111,11 @@ def gaussian_processes(seen: Table, values: Table, asked: Table) -> Table:
     return np.concatenate(columns, axis=1)
 
 
-def covariance(num_features: int) -> Any:
+def covariance(seen: Table) -> Any:
     """Return amplitude times Matérn 5/2 plus noise; one length-scale for all where features are many."""
     kernels = require("sklearn.gaussian_process.kernels", extra="benchmarks", what="A Gaussian process")
-    length = np.full(num_features, 2.0) if num_features <= 15 else 2.0 * num_features**0.5
-    smooth = kernels.Matern(length, (1e-2, 1e3), nu=2.5)
-    return kernels.ConstantKernel(1.0, (1e-3, 1e4)) * smooth + kernels.WhiteKernel(1e-5, (1e-10, 1e-1))
+    # In many dimensions all samples are far from each other, so lengths start at their typical distance.
+    typical = float(np.median(pdist(seen)))
+    length = np.full(seen.shape[1], typical) if seen.shape[1] <= 15 else typical
+    smooth = kernels.Matern(length, (0.1 * typical, 1e3 * typical), nu=2.5)
+    return kernels.ConstantKernel(1.0, (1e-2, 1e4)) * smooth + kernels.WhiteKernel(1e-5, (1e-10, 1e-1))

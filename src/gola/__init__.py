@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         register_reader,
         register_writer,
     )
+    from gola.surrogate.calibration_study import calibration
     from gola.surrogate.evaluation import evaluate
     from gola.surrogate.fit import fit
     from gola.surrogate.surrogate import Surrogate
@@ -28,6 +29,7 @@ _HOMES = {
     "Sample": "gola.data.sample",
     "Surrogate": "gola.surrogate.surrogate",
     "TrainingConfig": "gola.protocol",
+    "calibration": "gola.surrogate.calibration_study",
     "evaluate": "gola.surrogate.evaluation",
     "fit": "gola.surrogate.fit",
     "generate": "gola.problems.generation",
@@ -46,6 +48,7 @@ __all__ = [
     "Sample",
     "Surrogate",
     "TrainingConfig",
+    "calibration",
     "evaluate",
     "fit",
     "generate",

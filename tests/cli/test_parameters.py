@@ -23,6 +23,11 @@ def deflection(points, load, angle):
     return load * np.sin(np.pi * points[:, 0]) * (1.0 + np.deg2rad(angle) * points[:, 1])
 
 
+def archive(path):
+    with np.load(path) as arrays:
+        return dict(arrays)
+
+
 def success(*words):
     result = run(*words)
     assert result.exit_code == 0, result.output
@@ -232,7 +237,7 @@ def test_predictions_take_parameters_from_the_file_a_table_or_the_command(fitted
     assert one.field_data["angle"] == ANGLES[2]
     # The row of the table that is called like the mesh.
     success("predict", fitted, mesh, "--parameters", folder / "cases.csv", "--out", tmp_path / "row.npz")
-    np.testing.assert_array_equal(np.load(tmp_path / "row.npz")["w_predicted"], from_file[2].targets[:, 1])
+    np.testing.assert_array_equal(archive(tmp_path / "row.npz")["w_predicted"], from_file[2].targets[:, 1])
     # Any number of cases on one mesh.
     (tmp_path / "new.csv").write_text("angle,load\n12,1.5\n3,1.2\n9,1.9\n")
     (tmp_path / "mesh.vtu").write_bytes(mesh.read_bytes())
@@ -271,6 +276,6 @@ def test_a_mesh_to_predict_needs_labels_and_no_indicators(folder, tmp_path):
     success("train", folder / "x.h5", "--operator", "nearest", "--num-train", 6, "--out", folder / "run")
     success("predict", folder / "run", folder / "case_3.vtu", "--out", tmp_path / "from_mesh.npz")
     success("predict", folder / "run", folder / "x.h5", "--sample", 3, "--out", tmp_path / "from_data.npz")
-    mesh, data = np.load(tmp_path / "from_mesh.npz"), np.load(tmp_path / "from_data.npz")
+    mesh, data = archive(tmp_path / "from_mesh.npz"), archive(tmp_path / "from_data.npz")
     for name in ("MaterialIds=7", "boundary_distance", "load", "w_predicted"):
         np.testing.assert_array_equal(mesh[name], data[name])

@@ -136,3 +136,24 @@ def test_mistakes_are_explained(folder, tmp_path):
     Dataset.from_arrays(POINTS, [POINTS[:, 0]], input_channels=["heat"]).save(tmp_path / "less.h5")
     assert "needs the input channel 'cooling'" in mistake(tmp_path / "less.h5")
     assert not (tmp_path / "x.vtu").exists()
+
+
+def test_a_band_is_written_beside_the_prediction_and_the_error_to_expect_is_told(folder, tmp_path):
+    command = ["predict", folder / "run", folder / "data.h5", "--interval", 0.8]
+    printed = success(*command, "--sample", 2, "--out", tmp_path / "a.vtu")
+    assert "estimated error" in printed
+    mesh = meshio.read(tmp_path / "a.vtu")
+    assert (mesh.point_data["T_lower"] < mesh.point_data["T_predicted"]).all()
+    assert (mesh.point_data["T_predicted"] < mesh.point_data["T_upper"]).all()
+    assert 0.0 <= mesh.field_data["prediction_unusual"] <= 1.0
+    found = json.loads(success(*command, "--out", tmp_path / "all.h5", "--json"))
+    assert len(found["judged"]) == 6
+    assert set(found["judged"][0]["estimated_error"]) == {"value", "lower", "upper"}
+    names = [channel.name for channel in Dataset.load(tmp_path / "all.h5").targets]
+    assert names == ["T", "T_predicted", "T_error", "T_lower", "T_upper"]
+
+
+def test_bands_that_cannot_be_drawn_are_refused(folder, tmp_path):
+    command = ["predict", folder / "run", folder / "data.h5", "--out", tmp_path / "a.vtu"]
+    assert "needs at least 9 training samples" in failure(*command, "--interval", 0.9)
+    assert "kind must be 'everywhere' or 'pointwise'" in failure(*command, "--interval", 0.5, "--kind", "somewhere")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gola.cli import compare, data, demo, evaluate, operators, plot, predict, problems, sweep, train
+from gola.cli import calibration, compare, data, demo, evaluate, operators, plot, predict, problems, sweep, train
 from gola.cli.console import errors, say, warn
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command("inspect")(data.inspect_data)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
+app.command("calibration")(calibration.calibration)
 app.command("plot")(plot.plot)
 app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)

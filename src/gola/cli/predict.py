@@ -5,12 +5,15 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE
+from rich.table import Table
 
-from gola.cli.console import say, say_json, warn
+from gola.cli.console import output, say, say_json, warn
 from gola.cli.data import sample_index
 from gola.cli.options import AsJson
 from gola.cli.surrogates import load_surrogate
@@ -69,20 +72,31 @@ def predict(
             " at the times of the input, or of the training samples.",
         ),
     ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(metavar="LEVEL", help="Add a band of this probability, like 0.9, and the error to expect."),
+    ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(help="Whether the band is to hold `everywhere` at once, or `pointwise`, at a share of points."),
+    ] = "everywhere",
     as_json: AsJson = False,
 ) -> None:
     """Predict the solution for inputs in a file, and write it to another.
 
     The prediction of a target T is named T_predicted. If the input file contains T, it is written too, with
-    T_error = T_predicted − T.
+    T_error = T_predicted − T. With --interval, the band is T_lower and T_upper, and prediction_unusual says how unusual
+    the input is, from 0 to 1.
     """
     from gola.data.formats import parse_numbers  # PyTorch is slow to import
     from gola.data.times import parse_times
     from gola.runs.inputs import Inputs
     from gola.runs.prediction import predict_sample, read_places, require_writable, write_predictions
+    from gola.surrogate.uncertainty.prediction import require_kind
 
     require_writable(out, at)
     asked = None if times is None else parse_times(times)
+    checked = require_kind(kind)
     surrogate = load_surrogate(source)
     with _one_line_per_warning(), Display("Predicting") as display:
         inputs = Inputs.read(file, surrogate, table=parameters, given=parse_numbers(parameter or ()))
@@ -90,7 +104,7 @@ def predict(
         places = None if at is None else read_places(at, surrogate)
         predictions = []
         for row in rows:
-            predictions.append(predict_sample(surrogate, inputs, row, places, asked))
+            predictions.append(predict_sample(surrogate, inputs, row, places, asked, interval=interval, kind=checked))
             display.update("samples", len(predictions), len(rows))
     write_predictions(predictions, out, surrogate)
     _report(predictions, out, len(inputs), as_json=as_json)
@@ -122,12 +136,40 @@ def _report(predictions: "Sequence[Predicted]", out: Path, num_samples: int, *, 
     if as_json:
         samples = [predicted.index for predicted in predictions]
         channels = [[one.to_dict() for one in predicted.channels] for predicted in predictions]
-        say_json({"out": str(out), "samples": samples, "seconds": seconds, "errors": errors, "channels": channels})
+        judged = {"judged": [_plain(predicted) for predicted in predictions]} if predictions[0].judged else {}
+        known = {"seconds": seconds, "errors": errors, "channels": channels}
+        say_json({"out": str(out), "samples": samples, **known, **judged})
         return
     alone = len(predictions) == 1
     which = f"sample {predictions[0].index}" if alone else f"{len(predictions)} samples"
     took = f"{1000 * seconds:.1f} ms{'' if alone else ' each'}"
     say(f"{out}: {which} of {num_samples}, {took}{_measured(predictions)}")
+    if predictions[0].judged is not None:
+        output.print(_judged_table(predictions))
+
+
+def _plain(predicted: "Predicted") -> dict[str, Any]:
+    """Return what is known of the error of a prediction, ready for JSON."""
+    judged = predicted.judged
+    assert judged is not None
+    known = {"level": judged.level, "kind": judged.kind, "unusual": judged.unusual, "is_beyond": judged.is_beyond}
+    return {**known, "estimated_error": asdict(judged.error)}
+
+
+def _judged_table(predictions: "Sequence[Predicted]") -> Table:
+    """List the error to expect of each sample, and mark unusual ones."""
+    first = predictions[0].judged
+    assert first is not None
+    columns = ["sample", "estimated error", f"{100 * first.level:.4g} % of errors", "unusual", ""]
+    table = Table(*columns, box=SIMPLE)
+    for predicted in predictions:
+        judged = predicted.judged
+        assert judged is not None
+        error = judged.error
+        mark = "beyond the training samples" if judged.is_beyond else ""
+        between = f"{error.lower:.4f} to {error.upper:.4f}"
+        table.add_row(str(predicted.index), f"{error.value:.4f}", between, f"{judged.unusual:.2f}", mark)
+    return table
 
 
 def _measured(predictions: "Sequence[Predicted]") -> str:

@@ -18,6 +18,7 @@ from gola.registry import WRITERS
 from gola.runs.channels import ChannelError, channel_errors
 from gola.runs.inputs import DATA_SETS, Inputs
 from gola.surrogate.surrogate import Surrogate
+from gola.surrogate.uncertainty.prediction import Kind, Prediction
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,6 +32,7 @@ class Predicted:
         seconds: Time of the prediction.
         error: Relative L2 error; None where the truth is unknown.
         channels: Errors of each target channel; empty where the truth is unknown.
+        judged: The prediction with its band, the error to expect and how unusual it is, where these were asked for.
     """
 
     index: int
@@ -39,6 +41,12 @@ class Predicted:
     seconds: float
     error: float | None
     channels: tuple[ChannelError, ...] = ()
+    judged: Prediction | None = None
+
+    @property
+    def band(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Lower and upper end of the band."""
+        return None if self.judged is None else (self.judged.lower, self.judged.upper)
 
 
 def require_writable(out: Path, at: Path | None) -> None:
@@ -74,11 +82,18 @@ def predict_sample(
     index: int,
     places: Sample | None = None,
     times: Float[np.ndarray, " time"] | None = None,
+    *,
+    interval: float | None = None,
+    kind: Kind = "everywhere",
 ) -> Predicted:
-    """Predict a sample at its own points, or at other places, and at its own times, or at others."""
-    sample = inputs.sample(index)
+    """Predict a sample at its own points and times, or at others, perhaps with a band."""
+    sample, at = inputs.sample(index), None if places is None else places.points
     start = time.perf_counter()
-    values = surrogate.predict_sample(sample, at=None if places is None else places.points, times=times)
+    if interval is None:
+        judged, values = None, surrogate.predict_sample(sample, at=at, times=times)
+    else:
+        judged = surrogate.predict_sample(sample, at=at, times=times, interval=interval, kind=kind)
+        values = judged.mean
     seconds = time.perf_counter() - start
     sample = _at_times(sample, surrogate, times)
     known = places is None and sample.targets.shape[-1] > 0
@@ -92,6 +107,7 @@ def predict_sample(
         seconds=seconds,
         error=_error(surrogate, values, sample.targets) if known else None,
         channels=_channel_errors(surrogate, values, sample.targets) if known else (),
+        judged=judged,
     )
 
 
@@ -111,6 +127,8 @@ def write_predictions(predictions: Sequence[Predicted], out: Path, surrogate: Su
             targets=surrogate.targets,
             parameters=surrogate.parameters,
             predictions=predicted.values,
+            band=predicted.band,
+            numbers=None if predicted.judged is None else {"prediction_unusual": predicted.judged.unusual},
         )
 
 
@@ -147,7 +165,7 @@ def _channel_errors(
 def _as_dataset(predictions: Sequence[Predicted], surrogate: Surrogate) -> Dataset:
     samples, names = [], []
     for predicted in predictions:
-        columns = named_columns(predicted.sample, surrogate.inputs, surrogate.targets, predicted.values)
+        columns = named_columns(predicted.sample, surrogate.inputs, surrogate.targets, predicted.values, predicted.band)
         names = list(columns)[len(surrogate.inputs) :]
         samples.append(replace(predicted.sample, targets=np.stack([columns[name] for name in names], axis=-1)))
     units = [channel.unit for channel in surrogate.targets]

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 
+import numpy as np
 import torch
 
 from gola.data.dataset import Dataset
@@ -13,10 +14,12 @@ from gola.data.trajectories import TimeAxis, in_space_time
 from gola.display import Display
 from gola.fitting.configs import config_for, kind_of
 from gola.fitting.training import train
-from gola.operators.operator import OperatorConfig
+from gola.operators.operator import FitResult, OperatorConfig
 from gola.protocol import FitTask, Progress, Session, TrainingConfig
 from gola.surrogate.coverage import Coverage
 from gola.surrogate.surrogate import Surrogate
+from gola.surrogate.uncertainty.calibration import FEWEST_SAMPLES, Calibration
+from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.units import in_units, units_of
 
 
@@ -82,6 +85,7 @@ def fit(
         correspondence=data.correspondence,
         time_axis=time_axis,
         coverage=coverage,
+        calibration=_calibration(result, task, shares_domain=len(coverage.points) > 0),
         scores=dict(result.scores),
         provenance={
             **result.details,
@@ -90,6 +94,22 @@ def fit(
             "data": {**data.provenance, "fingerprint": fingerprint, "num_samples": len(data)},
             "versions": {name: version(name) for name in ("gola", "torch", "numpy")},
         },
+    )
+
+
+def _calibration(result: FitResult, task: FitTask, *, shares_domain: bool) -> Calibration | None:
+    """Compare the held-out predictions of a fit with the truth, where it gave any."""
+    if result.held_out is None or len(task.samples) < FEWEST_SAMPLES:
+        return None
+    scales = np.array(result.scaling.targets.scale)
+    moves = task.correspondence == "moved nodes"
+    return Calibration.of(
+        [Case.of(sample, result.scaling) for sample in task.samples],
+        [found / scales for found in result.held_out.predictions],
+        [sample.targets / scales for sample in task.samples],
+        shape="moved nodes" if moves else "fixed" if shares_domain or task.correspondence == "same points" else "free",
+        nodes_correspond=task.correspondence != "none",
+        method=result.held_out.method,
     )
 
 

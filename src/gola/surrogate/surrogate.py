@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import torch
@@ -22,11 +22,19 @@ from gola.operators.scaling import Scaling
 from gola.surrogate.building import built_operator
 from gola.surrogate.coverage import Coverage
 from gola.surrogate.file import read_tensors, write_tensors
+from gola.surrogate.uncertainty.calibration import Calibration
+from gola.surrogate.uncertainty.case import Case
+from gola.surrogate.uncertainty.levels import require_supported
+from gola.surrogate.uncertainty.prediction import Kind, Prediction, require_kind
 
 # How far beyond the training points predictions are made without a warning, as a share of their extent.
 _MARGIN = 0.05
 # Name of the training points among the tensors of a file.
 _COVERED = "coverage.points"
+# What names of tensors that bands are drawn from begin with.
+_CALIBRATION = "calibration."
+# Points that tell how large a prediction is, at most, where it is asked for elsewhere.
+_MOST_SIZED = 500
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,6 +51,7 @@ class Surrogate:
             one mesh, the order of points carries meaning.
         time_axis: The time of trajectories, where it was fitted to such.
         coverage: What the training samples cover, by which predictions are warned of; None to warn of the box only.
+        calibration: What bands are drawn from; None where the fit gave no held-out predictions.
         scores: Errors known from fitting: ``cv_error`` (on held-out training samples), ``training_error``,
             ``validation_error``.
         provenance: How it was fitted: data, settings, versions; ready for JSON.
@@ -56,14 +65,43 @@ class Surrogate:
     correspondence: Correspondence = "none"
     time_axis: TimeAxis | None = None
     coverage: Coverage | None = None
+    calibration: Calibration | None = None
     scores: dict[str, float] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
 
+    @overload
+    def predict(
+        self, points: Any, inputs: Any = ..., *, parameters: Any = ..., at: Any = ..., times: Any = ...,
+        interval: None = ..., kind: Kind = ...,
+    ) -> Float[np.ndarray, "*time row channel"]: ...  # fmt: skip
+
+    @overload
+    def predict(
+        self, points: Any, inputs: Any = ..., *, parameters: Any = ..., at: Any = ..., times: Any = ...,
+        interval: float, kind: Kind = ...,
+    ) -> Prediction: ...  # fmt: skip
+
     @torch.no_grad()
     def predict(
-        self, points: Any, inputs: Any = None, *, parameters: Any = None, at: Any = None, times: Any = None
-    ) -> Float[np.ndarray, "*time row channel"]:
+        self,
+        points: Any,
+        inputs: Any = None,
+        *,
+        parameters: Any = None,
+        at: Any = None,
+        times: Any = None,
+        interval: float | None = None,
+        kind: Kind = "everywhere",
+    ) -> Float[np.ndarray, "*time row channel"] | Prediction:
         """Predict the solution of a new input function and new parameters.
+
+        With an interval, the prediction comes with a band, an estimate of its error, and how unusual the input is. A
+        band of 0.9 that holds ``"everywhere"`` contains 9 of 10 new solutions entirely, at all points and in all
+        channels; one that holds ``"pointwise"`` contains a new solution at 9 of 10 points on average, and is narrower.
+        Bands are drawn by the jackknife: held-out predictions of the training samples say how wide they have to be.
+        They hold about as often as they say if new inputs are drawn like the training inputs
+        (:attr:`Calibration.guarantee <gola.surrogate.uncertainty.calibration.Calibration.guarantee>`), and say nothing
+        about how well the simulations describe reality.
 
         Args:
             points: Where the input function is known, (points, dim); where to predict.
@@ -74,17 +112,23 @@ class Surrogate:
             at: Where to predict, (queries, dim); at ``points`` by default.
             times: When to predict, for a surrogate that was fitted to trajectories; at the times of these by default,
                 where they are the same for all.
+            interval: The probability of a band around the prediction, such as 0.9; None for no band.
+            kind: Whether the band is to hold everywhere at once or pointwise.
 
         Returns:
             The solution in its own units, a row for each point or query and a column for each channel; for trajectories
-            one such table for each time.
+            one such table for each time. With an interval, a :class:`Prediction` of such arrays.
 
         Raises:
-            ValueError: If an array does not have the shape that it needs, or the prediction is not finite.
+            ValueError: If an array does not have the shape that it needs, the prediction is not finite, or the training
+                samples are too few for the interval.
 
         Warns:
             UserWarning: If inputs, parameters, places or times are unlike those of the training samples.
         """
+        if interval is not None:
+            require_kind(kind)
+            require_supported(interval, self._calibrated().num_samples)
         asked = self._checked_times(times)
         points, values = self._checked(points, inputs, asked)
         numbers = as_row(parameters, self.parameters)
@@ -93,18 +137,64 @@ class Surrogate:
             self.coverage.warn_of_parameters(numbers, self.parameters)
             if queries is not None:
                 self.coverage.warn_of_queries(queries[~self._is_beyond(queries)], points)
-        if self.time_axis is None or asked is None:
-            return self._predicted(points, values, numbers, queries)
-        # An input that is constant, or none, is shown to the operator at the times of the training samples.
-        known = asked if values.ndim == 3 or self.time_axis.resembles(asked) else np.array(self.time_axis.times)
-        places = points if queries is None else queries
-        predictions = self._predicted(
-            self.time_axis.points(points, known),
-            repeated_inputs(values, len(known)),
-            numbers,
-            None if queries is None and known is asked else self.time_axis.points(places, asked),
+        shape: tuple[int, ...] = (-1, len(self.targets))
+        if self.time_axis is not None and asked is not None:
+            # An input that is constant, or none, is shown to the operator at the times of the training samples.
+            known = asked if values.ndim == 3 or self.time_axis.resembles(asked) else np.array(self.time_axis.times)
+            places = points if queries is None else queries
+            shape = (len(asked), len(places), len(self.targets))
+            queries = None if queries is None and known is asked else self.time_axis.points(places, asked)
+            points, values = self.time_axis.points(points, known), repeated_inputs(values, len(known))
+        mean = self._predicted(points, values, numbers, queries)
+        if interval is None:
+            return mean.reshape(shape)
+        sample = Sample(points=points, inputs=values, targets=np.empty((len(points), 0)), parameters=numbers)
+        return self._with_band(sample, queries, mean, shape, interval, kind)
+
+    def _with_band(
+        self,
+        sample: Sample,
+        queries: Float[np.ndarray, "query dim"] | None,
+        mean: Float[np.ndarray, "row channel"],
+        shape: tuple[int, ...],
+        level: float,
+        kind: Kind,
+    ) -> Prediction:
+        """Draw the band around a prediction, and judge its input."""
+        calibration, scales = self._calibrated(), np.array(self.scaling.target_scales)
+        case, at_points = Case.of(sample, self.scaling), mean
+        if queries is not None:
+            # How large the solution is must not depend on where somebody asks for it.
+            rows = np.sort(np.random.default_rng(0).permutation(len(sample.points))[:_MOST_SIZED])
+            at_points = self._predicted(sample.points, sample.inputs, sample.parameters, sample.points[rows])
+        judged = calibration.judged(case, at_points / scales)
+        if judged.is_beyond:
+            warnings.warn(
+                "The input is farther from all training samples than these are from each other, clearly; the band and"
+                " the estimated error mean nothing here.",
+                stacklevel=4,
+            )
+        places = case.points if queries is None else self.scaling.frame.encode(queries)
+        half = scales * calibration.half_widths(judged, places, case.points, level, kind)
+        return Prediction(
+            mean=mean.reshape(shape),
+            lower=(mean - half).reshape(shape),
+            upper=(mean + half).reshape(shape),
+            level=level,
+            kind=kind,
+            error=calibration.error(judged, level),
+            unusual=judged.unusual,
+            is_beyond=judged.is_beyond,
         )
-        return predictions.reshape(len(asked), len(places), -1)
+
+    def _calibrated(self) -> Calibration:
+        if self.calibration is None:
+            raise ValueError(
+                f"This surrogate has no bands: it was fitted without held-out predictions ({self.operator.name} gives"
+                " none, or too few samples), or saved by an older version. Fit it again by 'auto', with"
+                f" members=({self.operator.name!r},) if it has to be this operator, or by a closed form."
+            )
+        return self.calibration
 
     def _predicted(
         self,
@@ -126,15 +216,34 @@ class Surrogate:
         predicted = self.operator(cloud, at=self.scaling.places(queries, dtype))
         return _finite(self.scaling.decode(predicted.double()).numpy())
 
+    @overload
     def predict_sample(
-        self, sample: Sample, at: Any = None, times: Any = None
-    ) -> Float[np.ndarray, "*time row channel"]:
+        self, sample: Sample, at: Any = ..., times: Any = ..., *, interval: None = ..., kind: Kind = ...
+    ) -> Float[np.ndarray, "*time row channel"]: ...
+
+    @overload
+    def predict_sample(
+        self, sample: Sample, at: Any = ..., times: Any = ..., *, interval: float, kind: Kind = ...
+    ) -> Prediction: ...
+
+    def predict_sample(
+        self,
+        sample: Sample,
+        at: Any = None,
+        times: Any = None,
+        *,
+        interval: float | None = None,
+        kind: Kind = "everywhere",
+    ) -> Float[np.ndarray, "*time row channel"] | Prediction:
         """Predict the solution of a sample from its points, inputs and parameters, at its own times by default."""
         other = times is not None and sample.times is not None and not np.array_equal(times, sample.times)
         if other and sample.has_inputs_per_time:
             raise ValueError("The inputs of this sample change with time; it can be predicted at its own times only.")
         times = sample.times if times is None and self.has_time else times
-        return self.predict(sample.points, sample.inputs, parameters=sample.parameters, at=at, times=times)
+        given: dict[str, Any] = {"parameters": sample.parameters, "at": at, "times": times}
+        if interval is None:
+            return self.predict(sample.points, sample.inputs, **given)
+        return self.predict(sample.points, sample.inputs, **given, interval=interval, kind=kind)
 
     @property
     def has_time(self) -> bool:
@@ -179,6 +288,10 @@ class Surrogate:
         if self.coverage is not None:
             about["coverage"] = self.coverage.to_dict()
             tensors[_COVERED] = torch.from_numpy(self.coverage.points)
+        if self.calibration is not None:
+            about["calibration"] = self.calibration.to_dict()
+            arrays = self.calibration.to_arrays()
+            tensors |= {_CALIBRATION + name: torch.from_numpy(array) for name, array in arrays.items()}
         with replacing(path) as temporary:
             write_tensors(temporary, tensors, about)
 
@@ -191,6 +304,8 @@ class Surrogate:
         """
         about, tensors = read_tensors(Path(path))
         covered = tensors.pop(_COVERED, None)
+        calibrated = [name for name in tensors if name.startswith(_CALIBRATION)]
+        arrays = {name.removeprefix(_CALIBRATION): tensors.pop(name).numpy() for name in calibrated}
         try:
             return cls(
                 operator=built_operator(about["operator"], about["config"], tensors).eval(),
@@ -202,6 +317,7 @@ class Surrogate:
                 correspondence=about.get("correspondence", "none"),
                 time_axis=TimeAxis.from_dict(about["time_axis"]) if "time_axis" in about else None,
                 coverage=None if covered is None else Coverage.from_dict(about["coverage"], covered.numpy()),
+                calibration=Calibration.from_dict(about["calibration"], arrays) if arrays else None,
                 scores={str(name): float(score) for name, score in about["scores"].items()},
                 provenance=dict(about["provenance"]),
             )

@@ -18,6 +18,10 @@ from gola.registry import WRITERS
 
 _CELL_KINDS = {1: "vertex", 2: "line", 3: "triangle", 4: "tetra"}
 _Columns = Mapping[str, Float[np.ndarray, "*point"]]
+Band = tuple[Float[np.ndarray, "*time point target_channel"], Float[np.ndarray, "*time point target_channel"]]
+"""Lower and upper end of a band around predictions."""
+# What names of targets are extended by.
+_ADDED = ("predicted", "error", "lower", "upper")
 Writer = Callable[[Path, Sample, _Columns, Mapping[str, str]], None]
 """Writes a sample to a path: its columns by name, where a parameter is an array without axes and what changes with time
 has an axis for it, and their units."""
@@ -39,6 +43,8 @@ def export_sample(
     targets: Sequence[Channel] = (),
     parameters: Sequence[Channel] = (),
     predictions: Float[np.ndarray, "*time point target_channel"] | None = None,
+    band: Band | None = None,
+    numbers: Mapping[str, float] | None = None,
 ) -> None:
     """Write the points and values of a sample to a ``.vtu``, ``.vtk``, ``.npz`` or ``.csv`` file.
 
@@ -46,7 +52,8 @@ def export_sample(
     folder of the same name beside it.
 
     A target that has the name of an input gets ``_target`` added. Predictions of a target ``T`` are written as
-    ``T_predicted``, with ``T_error = predicted − target`` where the target is known. In meshes, channels ``U_x`` and
+    ``T_predicted``, with ``T_error = predicted − target`` where the target is known, and a band around them as
+    ``T_lower`` and ``T_upper``. In meshes, channels ``U_x`` and
     ``U_y`` (and ``U_z``) are joined to the vector ``U``, and points without cells become single vertices. Archives keep
     cells too, and tables units; ``gola import`` reads all of them. Parameters are field data in ``.vtu``, numbers in
     archives, and columns with the same number in every row elsewhere.
@@ -58,6 +65,8 @@ def export_sample(
         targets: Channels of the targets; of the predictions too.
         parameters: Names of the parameters.
         predictions: Values that an operator gave for the targets.
+        band: Lower and upper end of a band around them.
+        numbers: Further numbers of the whole sample, written like parameters.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -69,9 +78,10 @@ def export_sample(
     if not sample.has_time and suffix == ".pvd":
         raise ValueError(f"{path} is for trajectories, and the sample has no time; name a .vtu file.")
     write: Writer = WRITERS[suffix]
-    columns = named_columns(sample, inputs, targets, predictions)
-    numbers = _columns([channel.name for channel in parameters], sample.parameters[None], "parameter")
-    every = {**columns, **{name: number[0] for name, number in numbers.items()}}
+    columns = named_columns(sample, inputs, targets, predictions, band)
+    given = _columns([channel.name for channel in parameters], sample.parameters[None], "parameter")
+    further = {name: np.array(number) for name, number in (numbers or {}).items()}
+    every = {**columns, **{name: number[0] for name, number in given.items()}, **further}
     units = _units([*inputs, *parameters], targets)
     if suffix == ".pvd":  # the files that it lists are named after it, so it has no temporary name
         write(path, sample, every, units)
@@ -169,6 +179,7 @@ def named_columns(
     inputs: Sequence[Channel],
     targets: Sequence[Channel],
     predictions: Float[np.ndarray, "*time point target_channel"] | None,
+    band: Band | None = None,
 ) -> dict[str, Float[np.ndarray, "*_time point"]]:
     """Return all that is known at the points of a sample, under the names that files use."""
     columns = _columns([channel.name for channel in inputs], sample.inputs, "input")
@@ -182,13 +193,15 @@ def named_columns(
         if known:
             errors = predictions - sample.targets
             columns |= _columns([_suffixed(channel.name, "error") for channel in targets], errors, "error")
+    for end, values in zip(("lower", "upper"), band or (), strict=False):
+        columns |= _columns([_suffixed(channel.name, end) for channel in targets], values, end)
     return columns
 
 
 def _units(inputs: Sequence[Channel], targets: Sequence[Channel]) -> dict[str, str]:
     units = {channel.name: channel.unit for channel in inputs}
     for channel in targets:
-        for name in (channel.name, *(_suffixed(channel.name, what) for what in ("predicted", "error"))):
+        for name in (channel.name, *(_suffixed(channel.name, what) for what in _ADDED)):
             units.setdefault(name, channel.unit)
         units.setdefault(f"{channel.name}_target", channel.unit)
     return units

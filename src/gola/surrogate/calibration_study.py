@@ -1,0 +1,171 @@
+"""Whether bands hold as often as they say: fits to many random splits, judged on the samples left aside."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.stats import rankdata
+
+from gola.data.dataset import Dataset
+from gola.data.sample import Sample, as_rows
+from gola.metrics import relative_l2
+from gola.operators.operator import OperatorConfig
+from gola.surrogate.fit import fit
+from gola.surrogate.surrogate import Surrogate
+from gola.surrogate.uncertainty.prediction import Kind
+
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+KINDS: tuple[Kind, ...] = ("everywhere", "pointwise")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BandCoverage:
+    """How often bands of one level and kind held.
+
+    Attributes:
+        level: How often they should.
+        kind: Everywhere at once, or pointwise.
+        actual: How often they did: the share of fields, or of points.
+        error_bar: Standard error of that share over the test samples of all splits. A sample may be in the tests of
+            several splits, so the true one is somewhat larger.
+        half_width: Mean half-width in units of the root mean square error of the same prediction, the median over test
+            samples.
+    """
+
+    level: float
+    kind: Kind
+    actual: float
+    error_bar: float
+    half_width: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CalibrationStudy:
+    """What became of bands and estimated errors on test samples.
+
+    Attributes:
+        coverages: For every level that the training samples support, and both kinds.
+        estimated: Estimated relative L2 error of each test sample, by split.
+        actual: Its actual one.
+        num_train: Training samples of each split.
+    """
+
+    coverages: tuple[BandCoverage, ...]
+    estimated: Float[np.ndarray, "split sample"]
+    actual: Float[np.ndarray, "split sample"]
+    num_train: int
+
+    @property
+    def rank_correlation(self) -> float:
+        """Spearman's correlation of estimated and actual errors, the median over splits."""
+        pairs = zip(self.estimated, self.actual, strict=True)
+        return float(np.median([_spearman(found, truth) for found, truth in pairs]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "num_train": self.num_train,
+            "num_splits": len(self.actual),
+            "num_test": self.actual.shape[1],
+            "coverages": [vars(one) for one in self.coverages],
+            "rank_correlation": self.rank_correlation,
+            "mean_estimated_error": float(self.estimated.mean()),
+            "mean_error": float(self.actual.mean()),
+        }
+
+
+def calibration(
+    data: Dataset,
+    operator: str | OperatorConfig = "kernel",
+    *,
+    num_train: int | None = None,
+    num_test: int | None = None,
+    num_splits: int = 10,
+    levels: Sequence[float] = LEVELS,
+    seed: int = 0,
+    on_progress: Callable[[int], object] | None = None,
+) -> CalibrationStudy:
+    """Fit to random parts of a data set, and count how often the bands hold for the other samples.
+
+    Args:
+        data: Samples with solutions.
+        operator: What to fit; closed forms take seconds for each split.
+        num_train: Training samples of each split; two thirds of all by default.
+        num_test: Test samples of each split; all others by default.
+        num_splits: Number of splits.
+        levels: Levels of the bands; those that so few training samples cannot support are left out.
+        seed: Random seed of the first split.
+        on_progress: Called with the number of finished splits.
+    """
+    num_train = num_train or (2 * len(data)) // 3
+    supported = [level for level in levels if level <= num_train / (num_train + 1) + 1e-9]
+    if not supported or num_splits < 1:
+        raise ValueError(
+            f"There must be at least one split, and a level that {num_train} training samples support, up to"
+            f" {num_train / (num_train + 1):.3f}; got {num_splits} splits and the levels {list(levels)}."
+        )
+    data, judged = data.in_memory(), []
+    for split in range(num_splits):
+        train, test = data.split(num_train=num_train, num_test=num_test, seed=seed + split)
+        surrogate = fit(train, operator, seed=seed + split, progress=False)
+        judged.append([_judged(surrogate, sample, supported) for sample in test])
+        if on_progress is not None:
+            on_progress(split + 1)
+    every = [one for split in judged for one in split]
+    return CalibrationStudy(
+        coverages=tuple(_coverage(every, level, kind) for kind in KINDS for level in supported),
+        estimated=np.array([[one.estimated for one in split] for split in judged]),
+        actual=np.array([[one.actual for one in split] for split in judged]),
+        num_train=num_train,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
+    """A test sample: errors, and of each band the share that holds and its relative half-width."""
+
+    estimated: float
+    actual: float
+    held: dict[tuple[float, Kind], float]
+    half_widths: dict[tuple[float, Kind], float]
+
+
+def _judged(surrogate: Surrogate, sample: Sample, levels: Sequence[float]) -> _Judged:
+    scales, truth = np.array(surrogate.scaling.target_scales), as_rows(sample.targets)
+    held: dict[tuple[float, Kind], float] = {}
+    half_widths: dict[tuple[float, Kind], float] = {}
+    for kind in KINDS:
+        for level in levels:
+            with warnings.catch_warnings():
+                # Some test samples are beyond the others, and count too.
+                warnings.simplefilter("ignore", UserWarning)
+                found = surrogate.predict_sample(sample, interval=level, kind=kind)
+            lower, mean, upper = (as_rows(part) for part in (found.lower, found.mean, found.upper))
+            inside = (lower <= truth) & (truth <= upper)
+            rmse = float(np.sqrt((((mean - truth) / scales) ** 2).mean()))
+            held[level, kind] = float(inside.all() if kind == "everywhere" else inside.mean())
+            half_widths[level, kind] = float(((upper - lower) / (2.0 * scales)).mean()) / (rmse or 1.0)
+    actual = float(relative_l2(torch.from_numpy(mean / scales), torch.from_numpy(truth / scales)))
+    return _Judged(estimated=found.error.value, actual=actual, held=held, half_widths=half_widths)
+
+
+def _coverage(judged: Sequence[_Judged], level: float, kind: Kind) -> BandCoverage:
+    shares = np.array([one.held[level, kind] for one in judged])
+    return BandCoverage(
+        level=level,
+        kind=kind,
+        actual=float(shares.mean()),
+        error_bar=float(shares.std() / np.sqrt(len(shares))),
+        half_width=float(np.median([one.half_widths[level, kind] for one in judged])),
+    )
+
+
+def _spearman(left: Float[np.ndarray, " sample"], right: Float[np.ndarray, " sample"]) -> float:
+    first, second = rankdata(left), rankdata(right)
+    if np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
+        return 0.0
+    return float(np.corrcoef(first, second)[0, 1])

@@ -1,0 +1,81 @@
+r"""From scores of held-out samples to the factor of a band: conformal quantiles.
+
+Of n samples and a new one, all alike, the new one's score is as likely to be in any place of their order. So it is at
+most the :math:`\lceil (1 - \alpha)(n + 1) \rceil`-th smallest of the n known ones with a probability of at least
+:math:`1 - \alpha`. Where there is no such score, n samples cannot support the level.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+# Rounding of levels such as 0.9 must not ask for one more sample.
+_ROUNDING = 1e-9
+# Numbers that stand for the scores at the points of one sample, and for those of all.
+_PER_SAMPLE, _POOLED = 200, 500
+
+
+def require_supported(level: float, count: int) -> None:
+    """Check that a band of this level can be drawn from so many held-out samples.
+
+    >>> require_supported(0.95, 10)
+    Traceback (most recent call last):
+    ...
+    ValueError: A band of 95 % needs at least 19 training samples; there are 10, enough for up to 90.9 %. Ask for a \
+lower level, or fit to more samples.
+    """
+    if not isinstance(level, int | float) or isinstance(level, bool) or not 0.0 < level < 1.0:
+        raise ValueError(f"interval must be a level between 0 and 1, like 0.9; got {level!r}.")
+    if _place(level, count) > count:
+        needed = math.ceil(level / (1.0 - level) - _ROUNDING)
+        raise ValueError(
+            f"A band of {100 * level:.4g} % needs at least {needed} training samples; there are {count}, enough for up"
+            f" to {math.floor(1000 * count / (count + 1)) / 10:.4g} %. Ask for a lower level, or fit to more samples."
+        )
+
+
+def upper_quantile(scores: Float[np.ndarray, " sample"], level: float) -> float:
+    """Return what a new score stays below with this probability.
+
+    >>> upper_quantile(np.arange(1.0, 10.0), 0.9)
+    9.0
+    """
+    return float(np.sort(scores)[_place(level, len(scores)) - 1])
+
+
+def interval_of(scores: Float[np.ndarray, " sample"], level: float) -> tuple[float, float]:
+    """Return what a new score lies between with this probability: as much is cut off at both ends, where it can be."""
+    count, ordered = len(scores), np.sort(scores)
+    beyond = (1.0 - level) / 2.0 * (count + 1)
+    low = max(0, math.floor(beyond + _ROUNDING) - 1)
+    # A place that is no whole one is rounded outwards; beyond the last there is nothing to say, so the last it is.
+    high = min(count - 1, math.ceil((count + 1) - beyond - _ROUNDING) - 1)
+    return float(ordered[low]), float(ordered[high])
+
+
+def pooled(scores: Sequence[Float[np.ndarray, " _"]]) -> Float[np.ndarray, " share"]:
+    """Return the distribution of the scores at points of all samples, each sample counting alike, as quantiles."""
+    places = (np.arange(_PER_SAMPLE) + 0.5) / _PER_SAMPLE
+    every = np.concatenate([np.quantile(one, places) for one in scores])
+    return np.asarray(np.quantile(every, np.linspace(0.0, 1.0, _POOLED + 1)))
+
+
+def pooled_quantile(distribution: Float[np.ndarray, " share"], level: float, count: int) -> float:
+    """Return what the score at a point of a new sample stays below with this probability.
+
+    The points of the new sample count as beyond all others, as in hierarchical conformal prediction (Lee, Barber and
+    Willett, arXiv 2306.06342).
+
+    Args:
+        distribution: Quantiles of the scores at points.
+        level: The probability.
+        count: The number of samples behind the distribution.
+    """
+    share = min(1.0, level * (count + 1) / count)
+    return float(np.interp(share, np.linspace(0.0, 1.0, len(distribution)), distribution))
+
+
+def _place(level: float, count: int) -> int:
+    return max(1, math.ceil(level * (count + 1) - _ROUNDING))
