@@ -38,6 +38,8 @@ class Dataset:
         correspondence: How the points of one sample correspond to those of another: ``"same points"``, ``"moved
             nodes"`` of one mesh, or ``"none"``. It says nothing about times.
         periods: The period along each axis, None for an axis that is not periodic; None where none is.
+        has_time_axis: Whether the last coordinate of points is the time: trajectories as operators see them, made by
+            :func:`gola.data.trajectories.in_space_time`.
         provenance: Where the samples came from, ready for JSON: problem, parameters, seed, version and, under
             ``"steps"``, what was done to them since.
     """
@@ -48,6 +50,7 @@ class Dataset:
     parameters: tuple[Channel, ...] = ()
     correspondence: Correspondence = "none"
     periods: Periods | None = None
+    has_time_axis: bool = False
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @classmethod

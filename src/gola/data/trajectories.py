@@ -139,7 +139,7 @@ def in_space_time(data: Dataset, axis: TimeAxis | None = None) -> Dataset:
     # Rows of trajectories with other times are other times, even if there are as many.
     correspondence = data.correspondence if axis.shared else "none"
     periods = None if data.periods is None else (*data.periods, None)
-    return replace(data, samples=tuple(samples), correspondence=correspondence, periods=periods)
+    return replace(data, samples=tuple(samples), correspondence=correspondence, periods=periods, has_time_axis=True)
 
 
 def plain_sample(

@@ -36,6 +36,7 @@ def config_for(
             raise ValueError(unknown(f"setting of the {kind.title}", name, known))
     facts = {
         "dim": data.dim,
+        "has_time_axis": data.has_time_axis,
         "num_inputs": len(data.inputs),
         "num_outputs": len(data.targets),
         "num_parameters": len(data.parameters),

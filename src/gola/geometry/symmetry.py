@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -12,6 +12,8 @@ from scipy.spatial import cKDTree
 
 AXES = "xyz"
 """What texts call the coordinates."""
+# The time is a fourth one, where there are three of space.
+_LETTERS = f"{AXES}t"
 # Images of points lie in the domain if they are as near to points as points are to each other: up to this factor, and
 # but for this share of them.
 _GAP_FACTOR = 2.0
@@ -54,8 +56,8 @@ class Symmetry:
         >>> Symmetry.parse("-xy")
         Symmetry(axes=(0, 1), flips=(True, False), input_sign=1, output_sign=1)
         """
-        found = re.findall(f"(-?)([{AXES}])", text)
-        axes = tuple(AXES.index(letter) for _, letter in found)
+        found = re.findall(f"(-?)([{_LETTERS}])", text)
+        axes = tuple(_LETTERS.index(letter) for _, letter in found)
         if "".join(sign + letter for sign, letter in found) != text or set(axes) != set(range(len(axes))) or not axes:
             raise ValueError(
                 f"A symmetry is written as the image of xy or xyz, for instance -xy (a reflection), yx (a swap) or -yx"
@@ -69,12 +71,16 @@ class Symmetry:
         return Symmetry(**{**settings, "axes": tuple(settings["axes"]), "flips": tuple(settings["flips"])})
 
     def __str__(self) -> str:
-        return "".join("-" * flip + AXES[axis] for axis, flip in zip(self.axes, self.flips, strict=True))
+        return "".join("-" * flip + _LETTERS[axis] for axis, flip in zip(self.axes, self.flips, strict=True))
 
     @property
     def dim(self) -> int:
         """Number of coordinates of a point."""
         return len(self.axes)
+
+    def with_time(self) -> "Symmetry":
+        """Return the same map of space, with the time as a further coordinate that stays as it is."""
+        return replace(self, axes=(*self.axes, self.dim), flips=(*self.flips, False))
 
     def after(self, other: "Symmetry") -> "Symmetry":
         """Return the map that does the other one first."""
@@ -113,12 +119,18 @@ class Symmetry:
         return lower + lengths * self.images((points - lower) / lengths)
 
 
-def candidates(dim: int) -> list[Symmetry]:
+def candidates(dim: int, *, has_time_axis: bool = False) -> list[Symmetry]:
     """Return all symmetries of the cube that move points, with each pair of signs but two negative ones.
 
     Negating both says of a linear operator only that it maps zero to zero, so these symmetries teach nothing that
     those without signs do not.
+
+    Args:
+        dim: Number of coordinates of a point.
+        has_time_axis: Whether the last of them is the time, which no symmetry moves.
     """
+    if has_time_axis:
+        return [one.with_time() for one in candidates(dim - 1)]
     moves = itertools.product(itertools.permutations(range(dim)), itertools.product((False, True), repeat=dim))
     still = Symmetry.identity(dim)
     return [
@@ -129,18 +141,19 @@ def candidates(dim: int) -> list[Symmetry]:
     ]
 
 
-def domain_symmetries(samples: Sequence[Float[np.ndarray, "_ dim"]]) -> list[Symmetry]:
+def domain_symmetries(samples: Sequence[Float[np.ndarray, "_ dim"]], *, has_time_axis: bool = False) -> list[Symmetry]:
     """Return the symmetries without signs that leave the domain of scattered points as it is.
 
     Args:
         samples: Points of each sample; they lie in one domain, or in domains that are as likely as their images.
+        has_time_axis: Whether the last coordinate is the time, which no symmetry moves.
     """
     points = np.concatenate(samples)
     lower, sides = points.min(axis=0), np.ptp(points, axis=0)
     tree, first = cKDTree(points), samples[0]
     gap = np.quantile(cKDTree(first).query(first, k=[2])[0], 1.0 - _OUTLIERS)
     found = []
-    for one in candidates(len(lower)):
+    for one in candidates(len(lower), has_time_axis=has_time_axis):
         has_signs = (one.input_sign, one.output_sign) != (1, 1)
         if has_signs or not np.allclose(sides[list(one.axes)], sides, rtol=_SIDE_TOLERANCE):
             continue

@@ -36,6 +36,7 @@ class OperatorConfig:
 
     Attributes:
         dim: Number of coordinates of a point.
+        has_time_axis: Whether the last of them is the time.
         num_inputs: Channels of the input function; 0 where there is none.
         num_outputs: Channels of the predicted function.
         num_parameters: Numbers of each sample that the operator is given besides.
@@ -44,18 +45,31 @@ class OperatorConfig:
     operator: ClassVar[type["Operator"]]
     """The operator that these settings are for."""
 
+    largest_dim: ClassVar[int] = 4
+    """The most coordinates that the operator knows; 4 for space and time."""
+
     dim: int = 2
+    has_time_axis: bool = False
     num_inputs: int = 1
     num_outputs: int = 1
     num_parameters: int = 0
 
     def __post_init__(self) -> None:
-        if self.dim not in (1, 2, 3):
-            raise ValueError(f"dim must be 1, 2 or 3; got {self.dim}.")
+        self._require_dim()
         self._require_positive("num_outputs")
         for name in ("num_inputs", "num_parameters"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative; got {getattr(self, name)}.")
+
+    def _require_dim(self) -> None:
+        if self.dim == 4 and self.has_time_axis and self.largest_dim < 4:
+            knowing = [name for name, kind in OPERATORS.items() if kind.config_type.largest_dim >= 4]
+            raise ValueError(
+                f"The {self.operator.title} does not know space and time in 4 dimensions; use one of"
+                f" {', '.join(knowing)}."
+            )
+        if not 1 <= self.dim <= 3 + self.has_time_axis:
+            raise ValueError(f"dim must be 1, 2 or 3, and one more with the time; got {self.dim}.")
 
     @property
     def num_channels(self) -> int:

@@ -34,6 +34,7 @@ class FitTask:
         correspondence: How the points of one sample correspond to those of another.
         periods: The period along each axis in the units of the points, None for an axis that is not periodic; None
             where none is.
+        has_time_axis: Whether the last coordinate of points is the time.
         training: How to train, for operators that are trained.
         seed: Random seed of everything that is random.
         session: How to run: devices, checkpoints, progress.
@@ -48,6 +49,7 @@ class FitTask:
     parameters: tuple[Channel, ...] = ()
     correspondence: Correspondence = "none"
     periods: Periods | None = None
+    has_time_axis: bool = False
     training: TrainingConfig = field(default_factory=TrainingConfig)
     seed: int = 0
     session: Session = field(default_factory=Session)
@@ -57,7 +59,7 @@ class FitTask:
     @staticmethod
     def of(data: Dataset, **settings: Any) -> "FitTask":
         """Make the task of fitting to all samples of a data set."""
-        known = ("inputs", "targets", "parameters", "correspondence", "periods")
+        known = ("inputs", "targets", "parameters", "correspondence", "periods", "has_time_axis")
         about = {name: getattr(data, name) for name in known}
         return FitTask(samples=tuple(data), **about, **settings)
 

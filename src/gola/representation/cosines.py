@@ -14,6 +14,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+# Volume of the unit ball by dimension.
+_BALLS = {1: 2.0, 2: math.pi, 3: 4.19, 4: 4.93}
+
 
 @lru_cache(maxsize=8)
 def lowest_waves(count: int, dim: int) -> Int[Tensor, "mode dim"]:
@@ -23,7 +26,7 @@ def lowest_waves(count: int, dim: int) -> Int[Tensor, "mode dim"]:
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
     # The ball of these wave numbers has 2⁻ᵈ of its volume among the non-negative ones, and some margin.
-    longest = math.ceil((count * 2**dim / {1: 2.0, 2: math.pi, 3: 4.19}[dim]) ** (1.0 / dim)) + 2
+    longest = math.ceil((count * 2**dim / _BALLS[dim]) ** (1.0 / dim)) + 2
     waves = torch.cartesian_prod(*[torch.arange(longest + 1)] * dim).reshape(-1, dim)
     order = torch.sort(waves.square().sum(dim=1), stable=True).indices
     return waves[order[:count]]
@@ -98,7 +101,7 @@ def gram(angles: Float[Tensor, "point dim"], num_modes: int) -> Float[Tensor, "m
     dim = angles.shape[1]
     waves = lowest_waves(num_modes, dim)
     sums = torch.einsum(
-        {1: "pa->a", 2: "pa,pb->ab", 3: "pa,pb,pc->abc"}[dim],
+        {1: "pa->a", 2: "pa,pb->ab", 3: "pa,pb,pc->abc", 4: "pa,pb,pc,pd->abcd"}[dim],
         *[axis_cosines(angle, 2 * int(waves.max()) + 1) for angle in angles.T],
     )
     # Along the last axis pairs are few enough to be made for all sums at once, which halves what is picked afterwards.

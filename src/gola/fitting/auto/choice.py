@@ -36,7 +36,7 @@ _PROBE, _FAR_BEHIND = 0.2, 3.0
 # or if, fully trained, it gains less than this share on the first fold of the samples in a blend with closed forms.
 _LEAST_GAIN = 0.02
 # Fewer waves than the spectral operator has by default: as accurate on Eikonal in half the time.
-_NETWORK_MODES = {1: 32, 2: 8, 3: 4}
+_NETWORK_MODES = {1: 32, 2: 8, 3: 4, 4: 2}
 # A symmetry is tested on copies of so many samples, and a group of symmetries has at most so many elements.
 _TESTED_SAMPLES = 32
 _MOST_SYMMETRIES = 48
@@ -86,7 +86,8 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]
         raise ValueError("The automatic choice trains on one device; name an operator, like 'gola', to use several.")
     trial = _Trial(config=config, task=task)
     every = {name: OPERATORS[name] for name in config.members}
-    kinds = {name: kind for name, kind in every.items() if kind.is_worth_trying(task)} or every
+    fitting = {name: kind for name, kind in every.items() if config.dim <= kind.config_type.largest_dim} or every
+    kinds = {name: kind for name, kind in fitting.items() if kind.is_worth_trying(task)} or fitting
     for name, kind in kinds.items():
         if kind.holds_out:
             trial.add_operator(name)
@@ -111,7 +112,7 @@ class _Trial:
 
     def __post_init__(self) -> None:
         samples = self.task.samples
-        known = ("inputs", "targets", "parameters", "correspondence", "periods")
+        known = ("inputs", "targets", "parameters", "correspondence", "periods", "has_time_axis")
         about = {name: getattr(self.task, name) for name in known}
         self.data = Dataset(samples=tuple(samples), **about)
         self.scaling = Scaling.fit(samples, normalised=False)
@@ -228,7 +229,8 @@ class _Trial:
             return ()
         samples = self.task.samples
         points = [mirror.frame.encode(sample.points) for sample in samples]
-        likely = [symmetry for symmetry in domain_symmetries(points) if mirror.allows(symmetry)]
+        of_domain = domain_symmetries(points, has_time_axis=self.task.has_time_axis)
+        likely = [symmetry for symmetry in of_domain if mirror.allows(symmetry)]
         if self.operators:
             best, held_out = self.candidates.best(self.operators)
             rows = np.linspace(0, len(samples) - 1, min(_TESTED_SAMPLES, len(samples))).astype(int)

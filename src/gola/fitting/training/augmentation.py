@@ -12,7 +12,14 @@ from gola.geometry.symmetry import Symmetry, generated_group
 _MOST = 400
 
 
-def augmented(samples: Sequence[Sample], symmetries: Sequence[str], mirror: Mirror, *, seed: int) -> list[Sample]:
+def augmented(
+    samples: Sequence[Sample],
+    symmetries: Sequence[str],
+    mirror: Mirror,
+    *,
+    seed: int,
+    has_time_axis: bool = False,
+) -> list[Sample]:
     """Return samples and copies of them, for each the same number; the samples themselves come first.
 
     Args:
@@ -20,10 +27,14 @@ def augmented(samples: Sequence[Sample], symmetries: Sequence[str], mirror: Mirr
         symmetries: Generators of the group of symmetries, like ``"-xy"``.
         mirror: Makes the copies.
         seed: Random seed of which copies are made, where all are too many.
+        has_time_axis: Whether the last coordinate is the time, which symmetries of space leave as it is.
     """
     if not symmetries or not samples:
         return list(samples)
-    others = _others(symmetries, mirror, samples[0].dim)
+    generators = [Symmetry.parse(text) for text in symmetries]
+    if has_time_axis:
+        generators = [one.with_time() if one.dim == samples[0].dim - 1 else one for one in generators]
+    others = _others(generators, mirror, samples[0].dim)
     count = min(len(others), _MOST // len(samples) - 1)
     rng = np.random.default_rng([seed, len(samples)])
     copies = [
@@ -34,9 +45,8 @@ def augmented(samples: Sequence[Sample], symmetries: Sequence[str], mirror: Mirr
     return [*samples, *copies]
 
 
-def _others(symmetries: Sequence[str], mirror: Mirror, dim: int) -> list[Symmetry]:
+def _others(generators: Sequence[Symmetry], mirror: Mirror, dim: int) -> list[Symmetry]:
     """Return the group but for the identity."""
-    generators = [Symmetry.parse(text) for text in symmetries]
     for one in generators:
         if one.dim != dim:
             raise ValueError(f"The symmetry {str(one)!r} is for points with {one.dim} coordinates; these have {dim}.")

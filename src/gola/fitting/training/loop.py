@@ -44,7 +44,7 @@ def train(operator: Operator, task: FitTask, scaling: Scaling) -> list[Epoch]:
     learned, validated = _split(samples, config.num_validation(len(samples)), seed)
     # After the split: copies of a sample that is set aside would give it away.
     mirror = Mirror.of(scaling.frame, task.inputs, task.targets, task.parameters)
-    learned = augmented(learned, config.symmetries, mirror, seed=seed)
+    learned = augmented(learned, config.symmetries, mirror, seed=seed, has_time_axis=task.has_time_axis)
     config = config.resolved(len(learned))
     prepared = PreparedSamples(
         samples=learned, operator=operator, scaling=scaling, num_points=config.points_per_epoch, seed=seed

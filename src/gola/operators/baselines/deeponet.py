@@ -28,6 +28,9 @@ class DeepONetConfig(OperatorConfig):
         trunk_layers: Layers of the trunk.
     """
 
+    # A grid of 32 sensors along each of four axes has a million.
+    largest_dim: ClassVar[int] = 3
+
     num_sensors: int = 32
     sensor_box: LatticeBox = "unit"
     width: int = 128

@@ -34,6 +34,9 @@ class FnoConfig(OperatorConfig):
         grid_box: Where that grid lies: ``"unit"``, the unit box, or ``"cloud"``, the bounding box of a sample's points.
     """
 
+    # A grid of 64 nodes along each of four axes has 17 million.
+    largest_dim: ClassVar[int] = 3
+
     num_modes: int = 12
     width: int = 32
     num_layers: int = 4

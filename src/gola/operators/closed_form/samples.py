@@ -21,11 +21,13 @@ class Mesh:
         moves: Whether row i of the points is the same node of a mesh in every sample, at another place.
         cells: Simplices over the points, the same in all samples.
         periods: The period along each axis, in the units of the points of a cloud; None unless all are periodic.
+        has_time_axis: Whether the last coordinate is the time.
     """
 
     moves: bool = False
     cells: Int[Tensor, "cell vertex"] | None = None
     periods: Float[Tensor, " dim"] | None = None
+    has_time_axis: bool = False
 
     @staticmethod
     def of(task: FitTask, frame: Frame) -> "Mesh":
@@ -37,7 +39,12 @@ class Mesh:
         if task.periods is not None and None not in task.periods:
             periods = torch.tensor(task.periods, dtype=torch.float64) / torch.tensor(frame.extent, dtype=torch.float64)
         known = None if cells is None else torch.from_numpy(cells)
-        return Mesh(moves=task.correspondence == "moved nodes", cells=known, periods=periods)
+        return Mesh(
+            moves=task.correspondence == "moved nodes",
+            cells=known,
+            periods=periods,
+            has_time_axis=task.has_time_axis,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,6 +59,7 @@ class Samples:
         nodes_move: Whether row i of the points is the same node of a mesh in every sample, at another place.
         cells: Simplices over the points, where they are known and the same in all samples.
         periods: The period along each axis, where all are known to be periodic.
+        has_time_axis: Whether the last coordinate is the time.
     """
 
     points: Sequence[Float[Tensor, "_ dim"]]
@@ -61,6 +69,7 @@ class Samples:
     nodes_move: bool = False
     cells: Int[Tensor, "cell vertex"] | None = None
     periods: Float[Tensor, " dim"] | None = None
+    has_time_axis: bool = False
 
     @staticmethod
     def of(cloud: Cloud, targets: Float[Tensor, "point target_channel"], mesh: "Mesh") -> "Samples":
@@ -86,6 +95,7 @@ class Samples:
             nodes_move=mesh.moves,
             cells=mesh.cells,
             periods=mesh.periods,
+            has_time_axis=mesh.has_time_axis,
         )
 
     @property

@@ -22,7 +22,7 @@ from gola.operators.linear.observations import Observations
 from gola.representation.function_space import FunctionSpace
 
 # Cells along each axis of the box, by dimension, and at most so many for each function along an axis.
-_CELLS = {1: 128, 2: 64, 3: 12}
+_CELLS = {1: 128, 2: 64, 3: 12, 4: 6}
 _CELLS_PER_FUNCTION = 2.0
 NUM_FOLDS = 5
 """Each fold of the samples is predicted from the others."""

@@ -125,7 +125,7 @@ def choose_symmetries(
         tolerance: How many times as large the error on copies may be.
     """
     rows = spread(len(samples), at_most=_TESTED_SAMPLES)
-    tested = candidates(inputs.dim)
+    tested = candidates(inputs.dim, has_time_axis=samples.has_time_axis)
     predictions = [found.held_out[rows]]
     for symmetry in tested:
         copies = found(symmetry.input_sign * composed(symmetry, inputs, coefficients[rows]))

@@ -18,7 +18,7 @@ from gola.operators.spectral.waves import wave_numbers
 from gola.operators.spectrum import by_basis
 
 # Largest wave number by dimension, where it is left open.
-_MODES = {1: 32, 2: 12, 3: 5}
+_MODES = {1: 32, 2: 12, 3: 5, 4: 2}
 # A sample is prepared by matrices with as many rows and columns as there are waves.
 _MOST_WAVES = 4000
 

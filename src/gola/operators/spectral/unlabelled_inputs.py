@@ -15,7 +15,7 @@ from gola.operators.spectrum import Spectrum
 
 # Largest wave number of the functions that inputs and solutions are fitted with, by dimension; and where that would be
 # more than a third as many functions as there are points, about so many points for each wave.
-_MODES = {1: 32, 2: 8, 3: 4}
+_MODES = {1: 32, 2: 8, 3: 4, 4: 2}
 _POINTS_PER_WAVE = 7.0
 _PADDING = 2.0
 
