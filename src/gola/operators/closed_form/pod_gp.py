@@ -82,7 +82,9 @@ class PodGp(ClosedForm):
         self.descriptors = Descriptors.of(samples, space)
         trial = _Trial.of(self.descriptors.raw(samples.cloud), self._coordinates(samples, solutions))
         found = trial.search().best()
-        self.choice = {"layout": asdict(found.layout), "covariance": asdict(found.covariance)}
+        diagonal = found.covariance(trial.pairs(found.layout.logs)).diagonal()
+        ridge = found.covariance.penalty * float(diagonal.mean())
+        self.choice = {"layout": asdict(found.layout), "covariance": asdict(found.covariance), "ridge": ridge}
         self._keep_scales(trial, found)
         return self.solve(samples, solutions)
 
@@ -112,7 +114,7 @@ class PodGp(ClosedForm):
         covariance = self.covariance
         matrix = covariance(Pairs.of(groups, groups))
         free = matrix.new_ones(len(matrix), 1 if covariance.is_affine else 0)
-        return fit_ridge(matrix, columns, covariance.penalty * float(matrix.diagonal().mean()), free)
+        return fit_ridge(matrix, columns, self.choice["ridge"], free)
 
     def _factors(self, groups: Groups) -> Float[Tensor, "sample channel"]:
         """Return what the solutions of samples are divided by."""

@@ -129,7 +129,7 @@ class Linear(ClosedForm):
         """Fit under the prior chosen before, with the symmetries found before."""
         features = self.inputs.of(samples.points, samples.inputs)
         found = self._map(samples, features, solutions)
-        self.weights, self.offset = found.weights, found.offset
+        self.weights, self.offset = found.weights.contiguous(), found.offset.contiguous()
         return found.held_out
 
     def _map(
@@ -181,4 +181,4 @@ class Linear(ClosedForm):
         symmetries = [asdict(symmetry) for symmetry in chosen.symmetries.elements[1:]]
         self.inputs = chosen.read.inputs
         self.choice = {**settings, "symmetries": symmetries, "reciprocity": chosen.noise}
-        self.weights, self.offset = chosen.found.weights, chosen.found.offset
+        self.weights, self.offset = chosen.found.weights.contiguous(), chosen.found.offset.contiguous()
