@@ -57,7 +57,7 @@ def test_the_paper_preset_has_the_papers_number_of_parameters_in_every_part():
     [
         ({"width": 0}, "width must be greater than 0; got 0"),
         ({"radius": -1.0}, "radius must be greater than 0; got -1.0"),
-        ({"dim": 4}, "dim must be 1, 2 or 3; got 4"),
+        ({"dim": 4}, "dim must be 1, 2 or 3, and one more with the time; got 4"),
     ],
 )
 def test_a_bad_setting_is_refused_with_its_name(setting, message):
