@@ -34,6 +34,11 @@ def test_every_fold_is_held_out_once_and_only_training_samples_are_split(data):
         assert not inputs_of(fitted) & inputs_of(test)
 
 
+def test_the_number_of_test_samples_alone_leaves_the_others_for_training(data):
+    train, test = replace(small_run(data), num_train=None, num_test=4).whole_samples()
+    assert (len(train), len(test)) == (8, 4)
+
+
 def test_further_numbers_of_points_are_drawn_from_the_whole_test_samples(data):
     run = small_run(data, num_points=60, test_points=(20, 200))
     train, tests = run.samples_by_points()

@@ -24,8 +24,8 @@ def _beginning(names: Iterable[str], start: str) -> list[str]:
 
 
 DataFile = Annotated[Path, typer.Argument(help="A data set, as `gola generate` and `gola import` write it.")]
-NumTrain = Annotated[int | None, typer.Option(help="Training samples; all by default.", min=1)]
-NumTest = Annotated[int | None, typer.Option(help="Test samples; all others by default.", min=1)]
+NumTrain = Annotated[int | None, typer.Option(help="Training samples; by default all that are not for testing.", min=1)]
+NumTest = Annotated[int | None, typer.Option(help="Test samples; by default all that are not for training.", min=1)]
 NumPoints = Annotated[int | None, typer.Option(help="Points to keep of each sample; all by default.", min=1)]
 Seed = Annotated[int, typer.Option(help="Random seed of split, subsampling and initialisation.", min=0)]
 Workers = Annotated[int | None, typer.Option(help="Processes; one per core by default.", min=1)]

@@ -31,7 +31,7 @@ class RunConfig:
         operator: Name of the operator, or name and preset: ``gola/paper``.
         settings: Changes to the preset.
         training: How to train, for networks.
-        num_train: Number of training samples; None for all.
+        num_train: Number of training samples; None for all but ``num_test``.
         num_test: Number of test samples; None for all others.
         num_points: Points to keep of each sample; None for all.
         whole_training: Whether training samples keep all their points, for ``training.points_per_epoch`` to draw from;
@@ -78,10 +78,11 @@ class RunConfig:
     def whole_samples(self) -> tuple[Dataset, Dataset | None]:
         """Return the same samples with all their points."""
         whole = Dataset.load(self.data)
-        if self.num_train is None or self.num_train == len(whole):
+        num_train = len(whole) - (self.num_test or 0) if self.num_train is None else self.num_train
+        if num_train == len(whole):
             train, test = whole, None
         else:
-            train, test = whole.split(self.num_train, self.num_test, seed=self.seed)
+            train, test = whole.split(num_train, self.num_test, seed=self.seed)
         return (train, test) if self.fold is None else self._fold_of(train)
 
     def samples_by_points(self) -> tuple[Dataset, dict[int | None, Dataset]]:
