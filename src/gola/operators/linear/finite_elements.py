@@ -67,9 +67,9 @@ class FiniteElements:
         """Return what solves −∇·(a∇u) = f with u = 0 on the boundary, for integrals of f times each function inside."""
         entries, num_layers = self._entries, self._cells_per_axis - 1
         size = len(self.inside) // num_layers
-        blocks = np.zeros(num_layers * 2 * size**2)
-        blocks[entries.places] = entries.sums @ medium
-        blocks = blocks.reshape(num_layers, 2, size, size)
+        flat = np.zeros(num_layers * 2 * size**2)
+        flat[entries.places] = entries.sums @ medium
+        blocks = flat.reshape(num_layers, 2, size, size)
         return LayeredFactors.of(blocks[:, 0], blocks[:-1, 1]).solve
 
     @cached_property

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Float, Shaped
+from jaxtyping import Float
 from torch import Tensor
 
 from gola.representation.cosines import amplitudes, axis_cosines, flat_index
