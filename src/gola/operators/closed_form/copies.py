@@ -1,7 +1,7 @@
 """Copies of training samples under symmetries of the operator, as rows of a regression."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -147,6 +147,8 @@ class CopiedSamples:
     transform: Transform
     positive: Bool[Tensor, " input_channel"]
     channels: Channels
+    # Features of samples whose channels have turned: few symmetries turn them differently.
+    _known: dict[bytes, tuple[Tensor, Tensor]] = field(default_factory=dict, init=False)
 
     def copy_by(self, symmetry: Symmetry) -> Copy:
         """Return the copies of all samples by a symmetry."""
@@ -161,24 +163,25 @@ class CopiedSamples:
         self, copies: Sequence[Copy]
     ) -> tuple[Float[Tensor, "row input_channel input_mode"], Float[Tensor, " row"]]:
         """Return the features of the samples and of one copy after the other, and what their solutions scale with."""
-        rows = range(len(self.samples))
-        pairs = [self._seen(torch.eye(len(self.positive)).double(), rows), *(self._copy(copy, rows) for copy in copies)]
+        plain = self._seen(torch.eye(len(self.positive), dtype=torch.float64))
+        pairs = [plain, *(self._copy(copy) for copy in copies)]
         return torch.cat([features for features, _ in pairs]), torch.cat([factors for _, factors in pairs])
 
-    def _copy(
-        self, copy: Copy, rows: Sequence[int]
-    ) -> tuple[Float[Tensor, "row input_channel input_mode"], Float[Tensor, " row"]]:
-        features, factors = self._seen(copy.inputs, rows)
+    def _copy(self, copy: Copy) -> tuple[Float[Tensor, "row input_channel input_mode"], Float[Tensor, " row"]]:
+        features, factors = self._seen(copy.inputs)
         return copy.of_functions(self.inputs.space, features), factors
 
     def _seen(
-        self, turn: Float[Tensor, "input_channel input_channel"], rows: Sequence[int]
+        self, turn: Float[Tensor, "input_channel input_channel"]
     ) -> tuple[Float[Tensor, "row input_channel input_mode"], Float[Tensor, " row"]]:
-        """Return the features of samples whose channels have turned, at the points where they were."""
-        turned = [self.samples.inputs[row] @ turn.to(self.samples.inputs[row]) for row in rows]
-        values, factors = without_amplitudes(turned, self.homogeneity)
-        seen = [transformed(one, self.positive, self.transform) for one in values]
-        return self.inputs.of([self.samples.points[row] for row in rows], seen), factors
+        """Return the features of all samples whose channels have turned, at the points where they were."""
+        key = turn.numpy().tobytes()
+        if key not in self._known:
+            turned = [values @ turn.to(values) for values in self.samples.inputs]
+            values, factors = without_amplitudes(turned, self.homogeneity)
+            seen = [transformed(one, self.positive, self.transform) for one in values]
+            self._known[key] = self.inputs.of(self.samples.points, seen), factors
+        return self._known[key]
 
     def solutions_with(
         self, copies: Sequence[Copy]
@@ -230,10 +233,10 @@ class CopiedSamples:
         errors = {}
         for symmetry in self._candidates():
             copy = self.copy_by(symmetry)
-            seen, sizes = self._copy(copy, rows)
-            copied = kernel.weighted(self.inputs, seen) - centre
+            seen, sizes = self._copy(copy)
+            copied = kernel.weighted(self.inputs, seen[rows]) - centre
             predicted = kernel(copied, known) @ fit.dual + fit.free
-            truth = replace(probes, values=self._probed(copy)[:, rows] / sizes[:, None])
+            truth = replace(probes, values=self._probed(copy)[:, rows] / sizes[rows, None])
             errors[symmetry] = truth.errors_of_rows(predicted).cpu().numpy()
         held_out = probes.errors_of_rows(fit.held_out)[rows].cpu().numpy()
         accepted = not_refuted(errors, held_out) if errors else []

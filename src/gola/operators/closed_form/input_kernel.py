@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gola.operators.closed_form.input_features import InputFeatures
 from gola.operators.closed_form.preprocessing import Transform
-from gola.operators.closed_form.ridge import fit_ridge
+from gola.operators.closed_form.ridge_path import RidgePath
 from gola.operators.closed_form.scores import Probes
 from gola.representation.smoothness import growth
 
@@ -23,6 +23,8 @@ _PENALTIES = tuple(10.0**power for power in range(-8, 1))
 # Near another kernel: its length and its penalty times these.
 _NEAR_LENGTHS = (0.5, 1.0, 2.0)
 _NEAR_PENALTIES = (0.01, 0.1, 1.0, 10.0)
+# Below this, rounding is all that is left.
+_LEAST_PENALTY = 1e-9
 
 
 @final
@@ -78,7 +80,7 @@ def all_kernels(transform: Transform) -> list[InputKernel]:
 def kernels_near(kernel: InputKernel) -> list[InputKernel]:
     """Return the kernels whose lengths and penalties are near those of another one."""
     return [
-        replace(kernel, length=kernel.length * longer, penalty=kernel.penalty * larger)
+        replace(kernel, length=kernel.length * longer, penalty=max(kernel.penalty * larger, _LEAST_PENALTY))
         for longer, larger in itertools.product(_NEAR_LENGTHS, _NEAR_PENALTIES)
     ]
 
@@ -107,8 +109,6 @@ def best_kernel(
         scale = 2.0 * float(rows.square().sum(dim=1).mean()) or 1.0
         for _, same_length in itertools.groupby(tried, key=lambda one: one.length):
             candidates = [replace(one, scale=scale) for one in same_length]
-            matrix = candidates[0](rows, rows)
-            for candidate in candidates:
-                held_out = fit_ridge(matrix, probes.rows, candidate.penalty, groups=groups).held_out
-                scored.append((probes.error_of_rows(held_out), candidate))
+            path = RidgePath(kernel=candidates[0](rows, rows), targets=probes.rows, groups=groups)
+            scored += [(probes.error_of_rows(path.held_out(one.penalty)), one) for one in candidates]
     return min(scored, key=lambda one: one[0])
