@@ -20,6 +20,7 @@ from gola.operators.closed_form.shift_kernel import (
     ShiftKernel,
     ShiftRegression,
     Spectra,
+    halved,
     mean_diagonal,
     predicted,
     strong_waves,
@@ -40,6 +41,8 @@ _BOUNDS = ((0.0, 6.0), (-3.0, 4.0), (-10.0, 4.0), (math.log(1e-11), 0.0))
 _MOST_COPIES, _MOST_NUMBERS, _NUMBERS_AT_ONCE = 500, 3e7, 1e7
 # The share of the squares of solutions that is left out with waves: at first, and as a share of squared errors.
 _NEGLIGIBLE, _NEGLIGIBLE_ERROR = 1e-13, 1e-3
+# Kernels are compared on a grid half as fine, if this share of the squares of functions is lost at most, or finer.
+_LOST, _COARSEST = 1e-3, 16
 # A grid of scattered points has at most so many nodes; those of points that form a grid are all taken.
 _MOST_NODES = 4096
 
@@ -111,11 +114,9 @@ class PeriodicKernel(ClosedForm):
         scale = inputs.std(dim=(0, 1), correction=0)
         self.input_scale = torch.where(scale > 0.0, scale, 1.0)
         scaled = solutions / samples.target_scales
-        self.kept = strong_waves(scaled, self.solutions.sides, _NEGLIGIBLE)
         identity = Symmetry.identity(self.config.dim)
         rows = spread(len(inputs), at_most=_SEARCH_SAMPLES)
-        search = _Search(self._scaled(inputs[rows]), scaled[rows], self.solutions.sides, self.kept)
-        error, kernel = search.best()
+        error, kernel = _Search.of(self._scaled(inputs[rows]), scaled[rows], self.solutions.sides).best()
         self._choose(kernel, (identity,))
         # More samples and symmetries may do a few times better than those of the search.
         self.kept = strong_waves(scaled, self.solutions.sides, max(_NEGLIGIBLE, _NEGLIGIBLE_ERROR * error**2))
@@ -226,6 +227,26 @@ class _Search:
     solutions: Float[Tensor, "sample node channel"]
     sides: tuple[int, ...]
     kept: Int[Tensor, " wave"]
+
+    @staticmethod
+    def of(
+        inputs: Float[Tensor, "sample node input_channel"],
+        solutions: Float[Tensor, "sample node channel"],
+        sides: tuple[int, ...],
+    ) -> "_Search":
+        """Search on the coarsest grid that holds nearly all of the functions: a kernel that suits them suits both."""
+        while all(side % 2 == 0 and side >= _COARSEST for side in sides):
+            coarse = [halved(functions, sides) for functions in (inputs, solutions)]
+            ratio = inputs.shape[1] / coarse[0].shape[1]
+            shares = [
+                ratio * float(few.square().sum() / all_.square().sum())
+                for few, all_ in zip(coarse, (inputs, solutions), strict=True)
+            ]
+            if min(shares) < 1.0 - _LOST:
+                break
+            inputs, solutions = coarse
+            sides = tuple(side // 2 for side in sides)
+        return _Search(inputs, solutions, sides, strong_waves(solutions, sides, _NEGLIGIBLE))
 
     @one_thread()
     def best(self) -> tuple[float, ShiftKernel]:

@@ -229,6 +229,24 @@ def from_waves(
     return functions.flatten(1, -2)
 
 
+def halved(
+    functions: Float[Tensor, "sample node channel"], sides: tuple[int, ...]
+) -> Float[Tensor, "sample coarse_node channel"]:
+    """Return functions on a grid with half as many nodes along each axis, without the waves that it cannot hold."""
+    axes = tuple(range(1, 1 + len(sides)))
+    waves = torch.fft.fftn(functions.unflatten(1, sides), dim=axes, norm="forward")
+    for axis, side in zip(axes, sides, strict=True):
+        # The wave at the end of the coarse grid has no partner.
+        rows = [row for row in range(side) if min(row, side - row) <= (side // 2 - 1) // 2]
+        gap = side // 2 - len(rows)
+        kept = waves.index_select(axis, torch.tensor(rows))
+        middle = (len(rows) + 1) // 2
+        parts = kept.split([middle, len(rows) - middle], dim=axis)
+        shape = [gap if number == axis else size for number, size in enumerate(kept.shape)]
+        waves = torch.cat([parts[0], kept.new_zeros(shape), parts[1]], dim=axis)
+    return torch.fft.ifftn(waves, dim=axes, norm="forward").real.flatten(1, -2)
+
+
 def strong_waves(
     functions: Float[Tensor, "sample node channel"], sides: tuple[int, ...], negligible: float
 ) -> Int[Tensor, " wave"]:
