@@ -73,7 +73,7 @@ def test_a_result_of_other_code_counts_unless_fresh_ones_are_wanted():
 
 
 def test_a_result_of_this_code_comes_before_any_other():
-    ours = made_row(run(), 0.1, code_version=code_version())
+    ours = made_row(run(), 0.1, code_version=code_version(CELL.operator))
     newer = made_row(run(), 0.9, code_version="other", finished="2027-01-01T00:00:00+00:00")
     assert store(ours, newer).errors(CELL)[0] == pytest.approx(0.1)
     assert store(ours, newer).num_outdated([CELL]) == 0
