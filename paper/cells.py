@@ -216,7 +216,7 @@ def seeds_of(cell: Cell, protocol: Protocol, budget: Budget) -> range:
     if contender is None:
         return range(budget.num_seeds)
     in_table = cell.num_train in (protocol.few, protocol.many) and cell.num_points in (None, protocol.num_points)
-    in_table = in_table and not cell.settings and not cell.known_points
+    in_table = in_table and not cell.settings and not cell.known_points and cell.problem in protocol.problems
     return budget.seeds_of(contender, in_table=in_table)
 
 
