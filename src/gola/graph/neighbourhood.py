@@ -50,7 +50,7 @@ class Neighbourhood:
 
     @functools.cached_property
     def all_hear(self) -> bool:
-        """Whether every receiver is known to have a sender; False where looking would stall or break the computation."""
+        """Whether every receiver surely has a sender; False where looking would stall the computation."""
         plain = self.offsets.device.type == "cpu" and type(self.offsets) is Tensor
         return plain and not torch.compiler.is_compiling() and bool(self.hears.all())
 
