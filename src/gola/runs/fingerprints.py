@@ -20,13 +20,14 @@ _PLACE = re.compile(r"gola(\.\w+)+:\w+")
 _TRAINING = "gola.fitting.training"
 # What any operator may be chosen by.
 _CHOOSING = "gola.fitting.auto"
-# What holds, stores, checks and runs whatever was fitted: it changes often, and is tested to change no number.
+# What all operators share, and what holds, stores, checks and runs whatever was fitted: it changes often, and is tested
+# to change no number. Settings of training stand beside every result.
 _AROUND = (
     *_SOURCES,
     *("gola.data.storage", "gola.data.dataset", "gola.data.sample", "gola.data.validation", "gola.data.trajectories"),
     *("gola.data.correspondence", "gola.data.parameters", "gola.data.periods", "gola.data.times", "gola.surrogate"),
-    *("gola.protocol.task", "gola.protocol.session", "gola.protocol.progress", "gola.runs", "gola.registry"),
-    *("gola.files", "gola.extras", "gola.display"),
+    *("gola.operators.operator", "gola.operators.queries", "gola.operators.held_out_folds", "gola.protocol"),
+    *("gola.runs", "gola.registry", "gola.files", "gola.extras", "gola.display"),
 )
 
 
