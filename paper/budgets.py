@@ -97,7 +97,7 @@ _FNO = replace(_NO_VALIDATION, num_epochs=150, batch_size=10)
 _FNO_LONGER = {("fno", "advection"): 300}
 
 # Chosen on development data, see the decision on points drawn again.
-_GOLA = replace(_NO_VALIDATION, num_steps=4000, batch_size=2, rates=(2e-3, 8e-3), weight_decay=0.03)
+_GOLA = replace(_NO_VALIDATION, num_steps=4000, batch_size=2, rates=(2e-3, 8e-3))
 # Figures and the other tables have many more cells: half the steps, at a rate between the two.
 _GOLA_SPARSE = replace(_GOLA, num_steps=2000, rates=(), learning_rate=4e-3)
 _GKN = replace(_NO_VALIDATION, num_steps=1000, batch_size=2, learning_rate=4e-3)

@@ -100,7 +100,7 @@ class Protocol:
     redrawn: tuple[str, ...] = ("gkn", "gola/paper", "gola")
     strict: tuple[str, ...] = ("gkn", "gola")
     num_samples: int = 200
-    data_seed: int = 18923
+    data_seed: int = 18924
     num_test: int = 100
     few: int = 30
     many: int = 100

@@ -68,6 +68,9 @@ VARIANTS = {
     "batch 2, rate 2e-3, 4000 steps": Variant(training=replace(_PAIRS, learning_rate=2e-3, num_steps=4000)),
     "batch 2, rate 8e-3, 4000 steps": Variant(training=replace(_PAIRS, learning_rate=8e-3, num_steps=4000)),
     "batch 2, rate 8e-3, weight decay 0.1": Variant(training=replace(_PAIRS, learning_rate=8e-3, weight_decay=0.1)),
+    "batch 2, rate 8e-3, weight decay 0.1, 8000 steps": Variant(
+        training=replace(_PAIRS, learning_rate=8e-3, weight_decay=0.1, num_steps=8000)
+    ),
     "batch 2, rate 8e-3, weight decay 1": Variant(training=replace(_PAIRS, learning_rate=8e-3, weight_decay=1.0)),
     "batch 2, rate 8e-3, averaging 0.99": Variant(training=replace(_PAIRS, learning_rate=8e-3, averaging=0.99)),
     "batch 2, rate 8e-3, 512 modes": Variant(settings={"num_modes": 512}, training=replace(_PAIRS, learning_rate=8e-3)),
