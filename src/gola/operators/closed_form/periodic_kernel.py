@@ -20,10 +20,12 @@ from gola.operators.closed_form.shift_kernel import (
     ShiftKernel,
     ShiftRegression,
     Spectra,
+    from_waves,
     halved,
     mean_diagonal,
     predicted,
     strong_waves,
+    to_waves,
     transformed_kernel,
 )
 from gola.operators.cloud import Cloud
@@ -181,7 +183,9 @@ class PeriodicKernel(ClosedForm):
             self.ridge = self.kernel.penalty * mean_diagonal(matrix)
         found = ShiftRegression.fit(matrix, wanted, grid.sides, self.ridge, groups, self.kept)
         self.dual, self.offset = torch.view_as_real(found.dual).contiguous(), found.offset
-        return solutions - found.residuals[: len(solutions)]
+        # Waves that are left out are not predicted.
+        known = from_waves(to_waves(solutions, grid.sides)[self.kept], grid.sides, self.kept)
+        return known - found.residuals[: len(solutions)]
 
     def _predicted(self, inputs: Float[Tensor, "sample node input_channel"]) -> Float[Tensor, "sample node channel"]:
         matrix = self._matrix(self._scaled(inputs))
