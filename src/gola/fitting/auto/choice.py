@@ -276,9 +276,10 @@ class _Trial:
 
     def _representation(self) -> list[str]:
         """Say how far off solutions are as the best closed form expresses them."""
-        if not self.operators:
+        names = [name for name in self.operators if name in self.candidates.held_out]
+        if not names:
             return []
-        best, _ = self.candidates.best(self.operators)
+        best, _ = self.candidates.best(names)
         error = getattr(self.operators[best], "representation_error", 0.0)
         return [f"The representation of solutions by {best} alone leaves {error:.2g}."] if error > _EXACT else []
 
