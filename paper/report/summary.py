@@ -14,7 +14,7 @@ _GOLA = "gola"
 _CAPTION = (
     "The twenty numbers of the paper's Table 1, from {few} training samples, and the eight of Table 2, from {many}:"
     " ours, [the paper's], and ours divided by the paper's. Relative L2 error on {test} test samples. GCN, DeepONet and"
-    " FNO see the full grid; GKN and GOLA see {points} points, drawn again in every epoch. GOLA is the preset `default`."
+    " FNO see the full grid; GKN and GOLA see {points} points, drawn again in every epoch; GOLA has its default preset."
 )
 
 
