@@ -73,10 +73,19 @@ class Scaling:
         parameters: Float[np.ndarray, " parameter"] | None = None,
     ) -> Cloud:
         """Return the cloud of one sample as the operator sees it."""
-        values = self._seen(inputs, self.inputs, self.input_units).to(dtype)
-        numbers = np.empty(0) if parameters is None else parameters
-        seen = self._seen(numbers, self.parameters, self.parameter_units).to(dtype)
-        return Cloud.of(self.places(points, dtype), values, seen)
+        values, numbers = self.seen(inputs, np.empty(0) if parameters is None else parameters, dtype)
+        return Cloud.of(self.places(points, dtype), values, numbers)
+
+    def seen(
+        self,
+        inputs: Float[np.ndarray, "point channel"],
+        parameters: Float[np.ndarray, " parameter"],
+        dtype: torch.dtype = torch.float32,
+    ) -> tuple[Float[Tensor, "point channel"], Float[Tensor, " parameter"]]:
+        """Return inputs and parameters as the operator sees them."""
+        values = self._seen(inputs, self.inputs, self.input_units)
+        numbers = self._seen(parameters, self.parameters, self.parameter_units)
+        return values.to(dtype), numbers.to(dtype)
 
     def _seen(
         self, values: Float[np.ndarray, "*row channel"], normaliser: Normaliser, units: tuple[float, ...]
