@@ -83,15 +83,17 @@ class Scaling:
         dtype: torch.dtype = torch.float32,
     ) -> tuple[Float[Tensor, "point channel"], Float[Tensor, " parameter"]]:
         """Return inputs and parameters as the operator sees them."""
-        values = self._seen(inputs, self.inputs, self.input_units)
-        numbers = self._seen(parameters, self.parameters, self.parameter_units)
+        values, numbers = self.seen_tensors(torch.from_numpy(inputs), torch.from_numpy(parameters))
         return values.to(dtype), numbers.to(dtype)
 
-    def _seen(
-        self, values: Float[np.ndarray, "*row channel"], normaliser: Normaliser, units: tuple[float, ...]
-    ) -> Float[Tensor, "*row channel"]:
-        plain = torch.from_numpy(values / np.array(units) if units else values)
-        return normaliser.encode(plain) if self.normalised else plain
+    def seen_tensors(
+        self, inputs: Float[Tensor, "point channel"], parameters: Float[Tensor, " parameter"]
+    ) -> tuple[Float[Tensor, "point channel"], Float[Tensor, " parameter"]]:
+        """Return inputs and parameters as the operator sees them, in their own precision and differentiable."""
+        both = ((inputs, self.inputs, self.input_units), (parameters, self.parameters, self.parameter_units))
+        plain = [(values / values.new_tensor(units) if units else values, by) for values, by, units in both]
+        values, numbers = (by.encode(values) if self.normalised else values for values, by in plain)
+        return values, numbers
 
     def places(
         self, points: Float[np.ndarray, "point dim"], dtype: torch.dtype = torch.float32

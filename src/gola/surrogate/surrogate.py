@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
@@ -29,6 +29,9 @@ from gola.surrogate.uncertainty.calibration import Calibration
 from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.uncertainty.levels import require_supported
 from gola.surrogate.uncertainty.prediction import Kind, Prediction, require_kind
+
+if TYPE_CHECKING:
+    from gola.surrogate.differentiable import DifferentiableSurrogate
 
 # Name of the training points among the tensors of a file.
 _COVERED = "coverage.points"
@@ -258,7 +261,7 @@ class Surrogate:
         """Return what the operator sees of a request, and in which order it sees the points."""
 
         def prepared() -> tuple[Int[np.ndarray, " point"], Cloud]:
-            order = self._order(request.points)
+            order = self.order_of(request.points)
             bare = self.scaling.cloud(request.points[order], request.values[order], self._dtype, parameters=numbers)
             return order, self.operator.prepare(bare)
 
@@ -295,6 +298,20 @@ class Surrogate:
         if interval is None:
             return self.predict(sample.points, sample.inputs, **given)
         return self.predict(sample.points, sample.inputs, **given, interval=interval, kind=kind)
+
+    def differentiable(self, dtype: torch.dtype | None = None) -> "DifferentiableSurrogate":
+        """Return the predictions as a torch module, with gradients to inputs, parameters and places.
+
+        ``module(points, inputs, parameters, at)`` takes and returns tensors, in the units of the data: for inverse
+        design, sensitivities, or as part of another model.
+
+        Args:
+            dtype: The precision that networks compute in; that of their training, single precision, by default. Closed
+                forms always compute in double precision.
+        """
+        from gola.surrogate.differentiable import DifferentiableSurrogate  # it builds on this module
+
+        return DifferentiableSurrogate(self, dtype)
 
     @property
     def has_time(self) -> bool:
@@ -382,7 +399,7 @@ class Surrogate:
         time = " and time" if self.has_time else ""
         return f"Surrogate({self.operator.name} in {self.dim}D{time}: {' -> '.join(channels)})"
 
-    def _order(self, points: Float[np.ndarray, "point dim"]) -> Int[np.ndarray, " point"]:
+    def order_of(self, points: Float[np.ndarray, "point dim"]) -> Int[np.ndarray, " point"]:
         """Return the order in which the operator gets points: neighbours one after the other, where it needs them."""
         if "neighbours" in self.operator.needs and self.correspondence != "moved nodes":
             return spatial_order(points)
