@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # Calls from these packages are on the way from the user's program to the warning.
-_WITHIN = ("gola", "torch")
+_WITHIN = ("gola", "torch", "contextlib", "jaxtyping", "beartype")
 
 
 def warn(message: str) -> None:
     """Warn whoever called this package."""
-    warnings.warn(message, stacklevel=_distance_of_the_caller())
+    frame, distance = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _WITHIN:
+        frame, distance = frame.f_back, distance + 1
+    warnings.warn(message, stacklevel=distance)
 
 
 @contextmanager
@@ -26,11 +29,3 @@ def said_once(count: int) -> Iterator[None]:
         yield
     if caught:
         warn(f"{caught[0].message} There are {len(caught)} warnings for {count} samples; this is the first.")
-
-
-def _distance_of_the_caller() -> int:
-    """Return how many calls ago the caller of this package called, as seen by :func:`warn`."""
-    frame, distance = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (*_WITHIN, "contextlib"):
-        frame, distance = frame.f_back, distance + 1
-    return distance

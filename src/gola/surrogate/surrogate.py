@@ -313,6 +313,34 @@ class Surrogate:
 
         return DifferentiableSurrogate(self, dtype)
 
+    def export(
+        self,
+        path: str | Path,
+        points: Any,
+        inputs: Any = None,
+        *,
+        parameters: Any = None,
+        at: Any = None,
+        times: Any = None,
+    ) -> None:
+        """Write a program that predicts without this package: ``*.pt2`` for torch.export, ``*.onnx`` for ONNX.
+
+        The program reads inputs and parameters, those that the surrogate reads, in double precision, and returns the
+        prediction at fixed places for inputs known at fixed points: everything that depends on these alone is worked
+        out before. It is compared with the surrogate on other values before it is written.
+
+        Args:
+            path: The file.
+            points: Where input functions will be known.
+            inputs: An example of them; None for a surrogate that reads none.
+            parameters: An example of the parameters, in order; None for a surrogate that reads none.
+            at: Where to predict; at the points by default.
+            times: When to predict, for a surrogate of trajectories.
+        """
+        from gola.surrogate.export import export  # noqa: PLC0415  # it builds on this module
+
+        export(self, path, points, inputs, parameters=parameters, at=at, times=times)
+
     @property
     def has_time(self) -> bool:
         """Whether it predicts trajectories."""
