@@ -55,7 +55,9 @@ def main(num_train: int, num_rounds: int) -> None:
         surrogate = gola.fit(train, "pod_gp", progress=False)
         solved = problem.simulate(found_parameters(surrogate, goal.points, goal.targets, *bounds))
         samples.append(solved)
-        print(f"round {number}, found by the surrogate and solved: {100 * distance(solved):.1f} % from the wanted field")
+        print(
+            f"round {number}, found by the surrogate and solved: {100 * distance(solved):.1f} % from the wanted field"
+        )
     for channel, value in zip(problem.parameters, samples[-1].parameters, strict=True):
         print(f"{channel.name:16s} {value:9.4g} {channel.unit}")
 

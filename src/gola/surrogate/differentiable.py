@@ -63,7 +63,8 @@ class DifferentiableSurrogate(nn.Module):
         self._require_fixed(points, at)
         values = points.new_empty(len(points), 0) if inputs is None else inputs
         numbers = points.new_empty(0) if parameters is None else parameters
-        rows, shape = None if at is None else at.double(), (-1, self.num_outputs)
+        rows = None if at is None else at.double()
+        shape: tuple[int, ...] = (-1, self.num_outputs)
         points = points.double()
         if self.time_axis is not None:
             known, asked = _times(self.time_axis, times, has_inputs_per_time=values.ndim == 3)
@@ -86,12 +87,12 @@ class DifferentiableSurrogate(nn.Module):
     ) -> Float[Tensor, "row output"]:
         seen, numbers = self.scaling.seen_tensors(values, parameters)
         order, ready = self._prepared.of(lambda: self._structure(points, numbers), points)
-        own = {"values": seen[order].to(self._dtype), "parameters": numbers[None].to(self._dtype)}
+        cloud = replace(ready, values=seen[order].to(self._dtype), parameters=numbers[None].to(self._dtype))
         if queries is None:
-            found = self.operator(replace(ready, **own))
+            found = self.operator(cloud)
             found = torch.zeros_like(found).index_copy(0, order, found)
         else:
-            found = self.operator(replace(ready, **own), at=self._encoded(queries).to(self._dtype))
+            found = self.operator(cloud, at=self._encoded(queries).to(self._dtype))
         return self.scaling.decode(found.double())
 
     def _structure(
@@ -146,4 +147,4 @@ def _convert(module: nn.Module, dtype: torch.dtype) -> None:
         return tensor.to(wide) if tensor.is_complex() else tensor.to(dtype) if tensor.is_floating_point() else tensor
 
     for network in (one for one in module.modules() if isinstance(one, Network)):
-        network._apply(converted)
+        network._apply(converted)  # type: ignore[no-untyped-call]

@@ -338,7 +338,7 @@ class Surrogate:
             at: Where to predict; at the points by default.
             times: When to predict, for a surrogate of trajectories.
         """
-        from gola.surrogate.export import export  # noqa: PLC0415  # it builds on this module
+        from gola.surrogate.export import export  # it builds on this module
 
         export(self, path, points, inputs, parameters=parameters, at=at, times=times)
 

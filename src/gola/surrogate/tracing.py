@@ -62,7 +62,13 @@ def _written_by_others(graph: fx.GraphModule) -> set[fx.Node]:
 
 def _origins(node: Any) -> set[fx.Node]:
     """Return a node and all that it was made from."""
-    return {node}.union(*(_origins(one) for one in node.all_input_nodes))
+    found, left = set(), [node]
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += one.all_input_nodes
+    return found
 
 
 def _put_constant(graph: fx.GraphModule, node: fx.Node, name: str, value: Tensor) -> None:

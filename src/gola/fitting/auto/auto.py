@@ -196,7 +196,7 @@ class Auto(Operator):
         """Predict at the queries."""
 
         def predicted(operator: Operator, seen: Cloud) -> Tensor:
-            return operator(seen, at=replace(queries, points=queries.points.to(seen.points.dtype)))  # type: ignore[no-any-return]
+            return operator(seen, at=replace(queries, points=queries.points.to(seen.points.dtype)))
 
         return self._sum(cloud, queries.sizes, predicted)
 
