@@ -9,6 +9,10 @@ r"""Covariances between samples whose inputs come in groups: parameters, modes o
 m is the Matérn covariance of smoothness 5/2 or the Gaussian one, with a length for each group (automatic relevance
 determination). Operators that are linear in some groups L, as solutions are in loads and sources, and depend smoothly
 on the others, as on media and geometry, get the product; where L is empty the second factor is 1.
+
+Solutions may scale with loads without being linear in them, as the von Mises stress, a norm, does. Then the second
+factor is :math:`\lVert f \rVert \lVert g \rVert e^{c - 1}` with the cosine c between the loads of both samples, in the
+inner product above, or :math:`\lVert f \rVert \lVert g \rVert e^{(c^2 - 1) / 2}` where opposite loads do the same.
 """
 
 from collections.abc import Sequence
@@ -21,6 +25,9 @@ from torch import Tensor
 
 Family = Literal["matern", "gaussian"]
 FAMILIES: tuple[Family, ...] = ("matern", "gaussian")
+Response = Literal["linear", "homogeneous", "even"]
+"""How solutions follow loads: linearly; scaling with them; scaling with them, whatever their sign."""
+RESPONSES: tuple[Response, ...] = ("linear", "homogeneous", "even")
 
 # A square root has an infinite slope at 0, which equal inputs reach.
 _SMALLEST = 1e-24
@@ -49,11 +56,15 @@ class Pairs:
         squares: Squared distance in each group.
         products: Inner product in each group, centred.
         linear: Inner product in each group, not centred.
+        row_norms: Squared norm of each row in each group, not centred.
+        column_norms: The same of each column.
     """
 
     squares: Float[Tensor, "group row column"]
     products: Float[Tensor, "group row column"]
     linear: Float[Tensor, "group row column"]
+    row_norms: Float[Tensor, "group row"]
+    column_norms: Float[Tensor, "group column"]
 
     @staticmethod
     def of(rows: Groups, columns: Groups) -> "Pairs":
@@ -66,6 +77,8 @@ class Pairs:
             ),
             products=torch.stack([a @ b.T for a, b in smooth]),
             linear=torch.stack([a @ b.T for a, b in zip(rows.linear, columns.linear, strict=True)]),
+            row_norms=torch.stack([group.square().sum(dim=1) for group in rows.linear]),
+            column_norms=torch.stack([group.square().sum(dim=1) for group in columns.linear]),
         )
 
 
@@ -82,6 +95,7 @@ class Covariance:
         is_affine: Whether :math:`\beta` is 1, and the regression has a free constant: without, an operator that is
             linear in some groups vanishes with them.
         penalty: The ridge, as a share of the mean of the diagonal.
+        response: How solutions follow the groups that the operator is linear in.
     """
 
     family: Family = "matern"
@@ -90,6 +104,7 @@ class Covariance:
     trend: float = 0.02
     is_affine: bool = True
     penalty: float = 1e-4
+    response: Response = "linear"
 
     def __call__(self, pairs: Pairs) -> Float[Tensor, "row column"]:
         """Evaluate the covariance."""
@@ -100,6 +115,7 @@ class Covariance:
             pairs.squares.new_tensor(self.scales),
             pairs.squares.new_tensor(self.trend),
             is_affine=self.is_affine,
+            response=self.response,
         )
 
 
@@ -111,6 +127,7 @@ def covariance_matrix(
     trend: Float[Tensor, ""],
     *,
     is_affine: bool,
+    response: Response = "linear",
 ) -> Float[Tensor, "row column"]:
     """Evaluate a covariance; differentiable in scales and trend."""
     smooth = ~is_linear
@@ -118,7 +135,13 @@ def covariance_matrix(
     matrix = similarity(family, squares) + trend * pairs.products[smooth].sum(dim=0)
     if not bool(is_linear.any()):
         return matrix
-    return matrix * (float(is_affine) + torch.tensordot(scales[is_linear], pairs.linear[is_linear], dims=1))
+    loads = torch.tensordot(scales[is_linear], pairs.linear[is_linear], dims=1)
+    if response == "linear":
+        return matrix * (float(is_affine) + loads)
+    rows, columns = (scales[is_linear] @ norms[is_linear] for norms in (pairs.row_norms, pairs.column_norms))
+    sizes = torch.sqrt(rows[:, None] * columns + _SMALLEST)
+    cosines = loads / sizes
+    return matrix * sizes * torch.exp(cosines - 1.0 if response == "homogeneous" else 0.5 * (cosines**2 - 1.0))
 
 
 def similarity(family: Family, squares: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:

@@ -11,7 +11,15 @@ from jaxtyping import Bool, Float
 from scipy.optimize import minimize
 from torch import Tensor
 
-from gola.operators.closed_form.covariance import FAMILIES, Covariance, Family, Pairs, covariance_matrix
+from gola.operators.closed_form.covariance import (
+    FAMILIES,
+    RESPONSES,
+    Covariance,
+    Family,
+    Pairs,
+    Response,
+    covariance_matrix,
+)
 from gola.operators.closed_form.one_thread import one_thread
 
 # Steps of the optimiser while layouts are compared, and in the end.
@@ -42,6 +50,7 @@ class Layout:
         is_linear: Which groups the operator is linear in.
         is_affine: Whether what is linear may have a constant part.
         has_power_law: Whether solutions are divided by a power law of their size.
+        response: How solutions follow the groups that the operator is linear in.
     """
 
     family: Family = "matern"
@@ -49,11 +58,12 @@ class Layout:
     is_linear: tuple[bool, ...]
     is_affine: bool = True
     has_power_law: bool = False
+    response: Response = "linear"
 
-    def with_linear(self, groups: Sequence[int], *, is_affine: bool) -> "Layout":
-        """Return the layout that is linear in these groups."""
+    def with_linear(self, groups: Sequence[int], *, is_affine: bool, response: Response = "linear") -> "Layout":
+        """Return the layout that is linear in these groups, or follows them in another way."""
         chosen = tuple(group in groups for group in range(len(self.is_linear)))
-        return replace(self, is_linear=chosen, is_affine=is_affine or not any(chosen))
+        return replace(self, is_linear=chosen, is_affine=is_affine or not any(chosen), response=response)
 
 
 @final
@@ -64,10 +74,12 @@ class Responses:
     Attributes:
         columns: Coordinates of the solutions.
         weights: Of each error, so that the root of the sum of squares over a row is the sample's relative L2 error.
+        num_copies: Rows of each sample and its copies, one after the other, which are held out together.
     """
 
     columns: Float[Tensor, "sample output"]
     weights: Float[Tensor, "sample output"]
+    num_copies: int = 1
 
 
 @final
@@ -109,11 +121,13 @@ class CovarianceSearch:
         pairs: Returns what is known of each pair of training samples, by which groups are seen as logarithms.
         responses: Returns what is to be predicted in a layout.
         positive: Which groups can be seen as logarithms.
+        may_be_loads: Which groups the operator may be linear in.
     """
 
     pairs: Callable[[tuple[bool, ...]], Pairs]
     responses: Callable[[Layout], Responses]
     positive: tuple[bool, ...]
+    may_be_loads: tuple[bool, ...]
     _known: dict[Layout, Found] = field(default_factory=dict, init=False)
 
     @one_thread()
@@ -173,10 +187,10 @@ class CovarianceSearch:
         One load of several explains little by itself, and not less than anything else. So groups are ordered by how
         well each does alone, and taken together in this order.
         """
-        layout, count = best.layout, len(self.positive)
-        alone = [min(self.found(one).error for one in _linear_in([group], layout)) for group in range(count)]
-        order = np.argsort(alone, kind="stable").tolist()
-        for size in range(1, count + 1):
+        layout, groups = best.layout, np.flatnonzero(self.may_be_loads).tolist()
+        alone = [min(self.found(one).error for one in _linear_in([group], layout)) for group in groups]
+        order = [groups[row] for row in np.argsort(alone, kind="stable").tolist()]
+        for size in range(1, len(order) + 1):
             yield from _linear_in(order[:size], layout)
 
     def _optimised(self, layout: Layout, starts: Sequence[Covariance], num_steps: int) -> Found:
@@ -233,6 +247,7 @@ class _Objective:
             trend=trend,
             is_affine=self.layout.is_affine,
             penalty=penalty,
+            response=self.layout.response,
         )
 
     def value(self, vector: Float[np.ndarray, " number"]) -> tuple[float, Float[np.ndarray, " number"]]:
@@ -266,7 +281,13 @@ class _Objective:
         numbers = numbers.exp()
         layout = self.layout
         matrix = covariance_matrix(
-            self.pairs, layout.family, self.is_linear, numbers[:-2], numbers[-2], is_affine=layout.is_affine
+            self.pairs,
+            layout.family,
+            self.is_linear,
+            numbers[:-2],
+            numbers[-2],
+            is_affine=layout.is_affine,
+            response=layout.response,
         )
         shifted = matrix + numbers[-1] * matrix.diagonal().mean() * torch.eye(len(matrix), dtype=matrix.dtype)
         factor, info = torch.linalg.cholesky_ex(shifted)
@@ -276,13 +297,30 @@ class _Objective:
         if layout.is_affine:
             sums = precision.sum(dim=1, keepdim=True)
             precision = precision - sums @ sums.T / sums.sum()
-        residuals = precision @ self.responses.columns / precision.diagonal()[:, None]
-        squares = (residuals * self.responses.weights).square().sum(dim=1)
+        count = self.responses.num_copies
+        residuals = _held_out_residuals(precision, precision @ self.responses.columns, count)
+        squares = (residuals * self.responses.weights).square().sum(dim=1).view(-1, count).mean(dim=1)
         return squares if bool(squares.isfinite().all()) and float(squares.detach().sum()) > 0.0 else None
 
 
+def _held_out_residuals(
+    precision: Float[Tensor, "row row"], dual: Float[Tensor, "row output"], num_copies: int
+) -> Float[Tensor, "row output"]:
+    """Return the residuals of rows that are held out together with the other copies of their sample."""
+    if num_copies == 1:
+        return dual / precision.diagonal()[:, None]
+    num_samples = len(dual) // num_copies
+    blocks = precision.view(num_samples, num_copies, num_samples, num_copies)
+    own = blocks.diagonal(dim1=0, dim2=2).movedim(2, 0)
+    return torch.linalg.solve(own, dual.view(num_samples, num_copies, -1)).flatten(0, 1)
+
+
 def _linear_in(groups: Sequence[int], layout: Layout) -> list[Layout]:
-    return [layout.with_linear(groups, is_affine=is_affine) for is_affine in (False, True)]
+    """Return the layouts in which solutions follow some groups linearly or scale with them."""
+    return [
+        layout.with_linear(groups, is_affine=True),
+        *(layout.with_linear(groups, is_affine=False, response=response) for response in RESPONSES),
+    ]
 
 
 def _error(found: Found) -> float:
