@@ -1,4 +1,4 @@
-"""The shape that scattered points of the plane fill: its outer boundary, its holes, and triangles between the points."""
+"""The shape that scattered points of the plane fill: its outer boundary, its holes, and triangles between them."""
 
 from dataclasses import dataclass
 from typing import final
@@ -54,10 +54,11 @@ def outline(points: Float[np.ndarray, "point 2"]) -> Outline | None:
         mesh = Delaunay(points)
     except (QhullError, ValueError):
         return None
-    spacing = cKDTree(points).query(points, k=[min(_NEIGHBOUR + 1, len(points))])[0][:, 0]
+    distances, _ = cKDTree(points).query(points, k=[min(_NEIGHBOUR + 1, len(points))])
+    spacing = np.asarray(distances)[:, 0]
     cells = _counter_clockwise(points, mesh.simplices)
     voids = _voids(points, cells, mesh.neighbors, spacing)
-    at_hull = (mesh.neighbors < 0).any(axis=1)
+    at_hull = np.any(mesh.neighbors < 0, axis=1, keepdims=True)[:, 0]
     holes = [void for void in voids if not at_hull[void].any()]
     inside = np.ones(len(cells), dtype=bool)
     for void in voids:

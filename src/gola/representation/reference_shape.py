@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from scipy.interpolate import RBFInterpolator
 from torch import Tensor
 
-from gola.geometry.curves import along, fractions, matched, paired
+from gola.geometry.curves import fractions, matched, paired
 from gola.geometry.outline import Outline, outline, signed_areas
 from gola.representation.fitted import Fitted
 
@@ -17,8 +17,9 @@ from gola.representation.fitted import Fitted
 _MOST_MATCHED = 250
 # Nodes of the reference, at most: a finer mesh would show little more of a field that is learned from few samples.
 _MOST_NODES = 3000
-# Boundary curves without holes that move by less than this share of the extent are those of one domain.
-_LEAST_CHANGE = 0.02
+# Boundary curves without holes that move by less than this share of the extent, and of the distances between points,
+# are those of one domain.
+_LEAST_CHANGE, _SCATTER = 0.02, 1.5
 
 
 @final
@@ -101,7 +102,7 @@ class ReferenceShape(Fitted):
 
 def outlines(points: Sequence[Float[np.ndarray, "_ dim"]]) -> list[Outline] | None:
     """Find the shapes of samples that differ in shape and not in topology; None if they are not such."""
-    found = []
+    found: list[Outline] = []
     for places in points:
         shape = outline(places) if places.shape[1] == 2 else None
         if shape is None or (found and shape.num_holes != found[0].num_holes):
@@ -113,9 +114,10 @@ def outlines(points: Sequence[Float[np.ndarray, "_ dim"]]) -> list[Outline] | No
 def _differ(shapes: Sequence[Outline]) -> bool:
     """Whether the outer curves of shapes differ by more than points scatter."""
     first, places = _corners(shapes[0].curves[0])
-    sides = float(np.ptp(first, axis=0).max())
+    sides = np.ptp(first, axis=0)
     moves = [np.abs(matched(shape.curves[0], first, places) - first).mean() for shape in shapes[1:]]
-    return float(np.mean(moves)) > _LEAST_CHANGE * sides
+    spacing = float(np.sqrt(np.prod(sides) / len(shapes[0].points)))
+    return float(np.mean(moves)) > _LEAST_CHANGE * float(sides.max()) + _SCATTER * spacing
 
 
 def _corners(curve: Float[np.ndarray, "corner 2"]) -> tuple[Float[np.ndarray, "kept 2"], Float[np.ndarray, " kept"]]:

@@ -270,14 +270,14 @@ class _Morphed:
         names = [name for name, _ in self.copies.mirror.inputs.names]
         mesh = Mesh(
             moves=True,
-            cells=self.reference.cells,
+            cells=self.reference.cells.clone(),  # files hold no tensor twice
             num_copies=len(group),
             input_bundles=tuple(list(dict.fromkeys(names)).index(name) for name in names),
         )
         return Samples.of(cloud, targets, mesh)
 
     def _images(self, symmetry: Symmetry) -> list[tuple[Tensor, Tensor, Tensor]]:
-        known: dict[Symmetry, list[tuple[Tensor, Tensor, Tensor]]] = getattr(self, "_known")
+        known: dict[Symmetry, list[tuple[Tensor, Tensor, Tensor]]] = self._known
         if symmetry not in known:
             images = [self.copies.image(sample, symmetry) for sample in self.samples]
             known[symmetry] = [(*image.at_nodes(self.reference), image.parameters) for image in images]
