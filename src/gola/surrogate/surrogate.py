@@ -189,10 +189,11 @@ class Surrogate:
 
     def _calibrated(self) -> Calibration:
         if self.calibration is None:
+            trained = "training" in self.operator.heeds
+            how = "with TrainingConfig(held_out_folds=5)" if trained else "to at least 4 samples"
             raise ValueError(
-                f"This surrogate has no bands: it was fitted without held-out predictions ({self.operator.name} gives"
-                " none, or too few samples), or saved by an older version. Fit it again by 'auto', with"
-                f" members=({self.operator.name!r},) if it has to be this operator, or by a closed form."
+                "This surrogate has no bands: it was fitted without held-out predictions, or saved by an older version."
+                f" Fit it again {how}, or fit by 'auto' or a closed form."
             )
         return self.calibration
 
