@@ -188,10 +188,21 @@ class CovarianceSearch:
         well each does alone, and taken together in this order.
         """
         layout, groups = best.layout, np.flatnonzero(self.may_be_loads).tolist()
-        alone = [min(self.found(one).error for one in _linear_in([group], layout)) for group in groups]
+        alone = [min(self.found(one).error for one in self._linear_in([group], layout)) for group in groups]
         order = [groups[row] for row in np.argsort(alone, kind="stable").tolist()]
         for size in range(1, len(order) + 1):
-            yield from _linear_in(order[:size], layout)
+            yield from self._linear_in(order[:size], layout)
+
+    def _linear_in(self, groups: Sequence[int], layout: Layout) -> list[Layout]:
+        """Return the layouts in which solutions follow some groups linearly, or only scale with them.
+
+        What only scales with loads that are all positive is the matter of a power law.
+        """
+        responses = RESPONSES[:1] if all(self.positive[group] for group in groups) else RESPONSES
+        return [
+            layout.with_linear(groups, is_affine=True),
+            *(layout.with_linear(groups, is_affine=False, response=response) for response in responses),
+        ]
 
     def _optimised(self, layout: Layout, starts: Sequence[Covariance], num_steps: int) -> Found:
         pairs, responses = self.pairs(layout.logs), self.responses(layout)
@@ -313,14 +324,6 @@ def _held_out_residuals(
     blocks = precision.view(num_samples, num_copies, num_samples, num_copies)
     own = blocks.diagonal(dim1=0, dim2=2).movedim(2, 0)
     return torch.linalg.solve(own, dual.view(num_samples, num_copies, -1)).flatten(0, 1)
-
-
-def _linear_in(groups: Sequence[int], layout: Layout) -> list[Layout]:
-    """Return the layouts in which solutions follow some groups linearly or scale with them."""
-    return [
-        layout.with_linear(groups, is_affine=True),
-        *(layout.with_linear(groups, is_affine=False, response=response) for response in RESPONSES),
-    ]
 
 
 def _error(found: Found) -> float:

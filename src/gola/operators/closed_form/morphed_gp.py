@@ -1,7 +1,7 @@
 """Gaussian-process regression on a reference shape, for samples that each have a shape of their own."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -257,9 +257,7 @@ class _Morphed:
     samples: Sequence[ShapedSample]
     copies: Copies
     num_inputs: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_known", {})
+    _known: dict[Symmetry, list[tuple[Tensor, Tensor, Tensor]]] = field(default_factory=dict, init=False)
 
     def under(self, group: Sequence[Symmetry]) -> Samples:
         """Return the copies of all samples under some symmetries, those of a sample one after the other."""
@@ -277,11 +275,10 @@ class _Morphed:
         return Samples.of(cloud, targets, mesh)
 
     def _images(self, symmetry: Symmetry) -> list[tuple[Tensor, Tensor, Tensor]]:
-        known: dict[Symmetry, list[tuple[Tensor, Tensor, Tensor]]] = self._known
-        if symmetry not in known:
+        if symmetry not in self._known:
             images = [self.copies.image(sample, symmetry) for sample in self.samples]
-            known[symmetry] = [(*image.at_nodes(self.reference), image.parameters) for image in images]
-        return known[symmetry]
+            self._known[symmetry] = [(*image.at_nodes(self.reference), image.parameters) for image in images]
+        return self._known[symmetry]
 
 
 def _scalars(samples: Samples) -> list[Components]:
