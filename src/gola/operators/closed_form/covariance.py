@@ -135,13 +135,20 @@ def covariance_matrix(
     matrix = similarity(family, squares) + trend * pairs.products[smooth].sum(dim=0)
     if not bool(is_linear.any()):
         return matrix
-    loads = torch.tensordot(scales[is_linear], pairs.linear[is_linear], dims=1)
+    return matrix * load_factor(pairs, is_linear, scales[is_linear], is_affine=is_affine, response=response)
+
+
+def load_factor(
+    pairs: Pairs, is_linear: Tensor, weights: Float[Tensor, " load"], *, is_affine: bool, response: Response
+) -> Float[Tensor, "row column"]:
+    """Evaluate the second factor, which says how solutions follow loads; differentiable in the weights."""
+    loads = torch.tensordot(weights, pairs.linear[is_linear], dims=1)
     if response == "linear":
-        return matrix * (float(is_affine) + loads)
-    rows, columns = (scales[is_linear] @ norms[is_linear] for norms in (pairs.row_norms, pairs.column_norms))
+        return float(is_affine) + loads
+    rows, columns = (weights @ norms[is_linear] for norms in (pairs.row_norms, pairs.column_norms))
     sizes = torch.sqrt(rows[:, None] * columns + _SMALLEST)
     cosines = loads / sizes
-    return matrix * sizes * torch.exp(cosines - 1.0 if response == "homogeneous" else 0.5 * (cosines**2 - 1.0))
+    return sizes * torch.exp(cosines - 1.0 if response == "homogeneous" else 0.5 * (cosines**2 - 1.0))
 
 
 def similarity(family: Family, squares: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
@@ -150,3 +157,54 @@ def similarity(family: Family, squares: Float[Tensor, "*shape"]) -> Float[Tensor
         return torch.exp(-0.5 * squares)
     distances = torch.sqrt(5.0 * squares + _SMALLEST)
     return (1.0 + distances + distances**2 / 3.0) * torch.exp(-distances)
+
+
+def similarity_slope(family: Family, squares: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Return the derivative of the function m by the squared distance."""
+    if family == "gaussian":
+        return -0.5 * torch.exp(-0.5 * squares)
+    distances = torch.sqrt(5.0 * squares)
+    return -5.0 / 6.0 * (1.0 + distances) * torch.exp(-distances)
+
+
+def covariance_gradient(
+    pairs: Pairs,
+    family: Family,
+    is_linear: Tensor,
+    scales: Float[Tensor, " group"],
+    trend: Float[Tensor, ""],
+    *,
+    is_affine: bool,
+    slope: Float[Tensor, "row column"],
+    response: Response = "linear",
+) -> tuple[Float[Tensor, " group"], Float[Tensor, ""]]:
+    """Return derivatives by the logarithms of scales and trend of a function of the covariance matrix.
+
+    The same as differentiating :func:`covariance_matrix` automatically, in a fraction of the time.
+
+    Args:
+        pairs: Pairs of samples.
+        family: Of the covariance.
+        is_linear: Which groups the operator is linear in.
+        scales: Lengths and weights.
+        trend: Weight of what is linear in smooth groups.
+        is_affine: Whether what is linear may have a constant part.
+        slope: Derivative of the function by each entry of the matrix.
+        response: How solutions follow what the operator is linear in.
+    """
+    smooth, gradient = ~is_linear, torch.zeros_like(scales)
+    squares = torch.tensordot(scales[smooth] ** -2.0, pairs.squares[smooth], dims=1)
+    products = pairs.products[smooth].sum(dim=0)
+    if bool(is_linear.any()):
+        every = slope * (similarity(family, squares) + trend * products)
+        weights = scales[is_linear].detach().requires_grad_(response != "linear")
+        factor = load_factor(pairs, is_linear, weights, is_affine=is_affine, response=response)
+        if response == "linear":
+            by_weights = torch.tensordot(pairs.linear[is_linear], every, dims=2)
+        else:
+            (by_weights,) = torch.autograd.grad((every * factor).sum(), weights)
+        gradient[is_linear] = scales[is_linear] * by_weights
+        slope = slope * factor.detach()
+    by_square = torch.tensordot(pairs.squares[smooth], slope * similarity_slope(family, squares), dims=2)
+    gradient[smooth] = -2.0 * scales[smooth] ** -2.0 * by_square
+    return gradient, trend * (slope * products).sum()
