@@ -73,6 +73,7 @@ def train(
     validation_share: options.ValidationShare = None,
     validation_from: options.ValidationFrom = None,
     patience: options.Patience = None,
+    held_out_folds: options.HeldOutFolds = None,
     devices: Annotated[
         int, typer.Option(help="Processes per machine, one for each device.", rich_help_panel=_MACHINES, min=1)
     ] = 1,
@@ -135,6 +136,7 @@ def train(
             validation_share=validation_share,
             validation_from=validation_from,
             patience=patience,
+            held_out_folds=held_out_folds,
         ),
         num_train=num_train,
         num_test=num_test,

@@ -55,6 +55,14 @@ Patience = Annotated[
     int | None, _option("Epochs without improvement on the samples set aside before stopping; 50 by default.", min=1)
 ]
 
+HeldOutFolds = Annotated[
+    int | None,
+    _option(
+        "Folds that are held out in further training runs, for bands and an estimated error; 0 (none) by default.",
+        min=0,
+    ),
+]
+
 
 def training_config(symmetries: str | None = None, rates: str | None = None, **given: Any) -> "TrainingConfig":
     """Return the training settings: those given, and defaults for the others.

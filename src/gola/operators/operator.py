@@ -14,6 +14,7 @@ from torch import Tensor
 
 from gola.graph import radius_for
 from gola.operators.cloud import Cloud
+from gola.operators.held_out_folds import held_out_by_folds
 from gola.operators.queries import Queries, with_queries
 from gola.operators.scaling import Scaling
 from gola.protocol import FitTask
@@ -324,9 +325,24 @@ class Network(Operator):
         history = task.train(self, task, scaling)
         validated = [epoch.validation_error for epoch in history if epoch.validation_error is not None]
         scores = {"training_error": history[-1].training_error}
+        held_out = self._held_out(task)
+        if held_out is not None:
+            pairs = zip(held_out.predictions, task.samples, strict=True)
+            units = np.array(scaling.targets.scale)
+            errors = [np.linalg.norm((a - b.targets) / units) / np.linalg.norm(b.targets / units) for a, b in pairs]
+            scores["cv_error"] = float(np.mean(errors))
         return FitResult(
             operator=self,
             scaling=scaling,
+            held_out=held_out,
             scores={**scores, "validation_error": min(validated)} if validated else scores,
             details={"training": task.training.to_dict(), "history": [asdict(epoch) for epoch in history]},
+        )
+
+    def _held_out(self, task: FitTask) -> HeldOut | None:
+        """Predict training samples by further networks that have not seen them, if the task asks for it."""
+        if not task.training.held_out_folds:
+            return None
+        return HeldOut(
+            predictions=held_out_by_folds(self, task), method=f"{task.training.held_out_folds}-fold cross-validation"
         )

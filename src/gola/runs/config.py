@@ -103,7 +103,8 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {**asdict(self), "settings": dict(self.settings), "test_points": list(self.test_points)}
+        plain = {"settings": dict(self.settings), "training": self.training.to_dict()}
+        return {**asdict(self), **plain, "test_points": list(self.test_points)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "RunConfig":
@@ -140,7 +141,7 @@ class RunConfig:
     def label(self) -> str:
         """The run in a few words, for messages."""
         usual = TrainingConfig().to_dict()
-        changes = {name: value for name, value in self.training.to_dict().items() if value != usual[name]}
+        changes = {name: value for name, value in self.training.to_dict().items() if value != usual.get(name)}
         words = {**self.settings, **(changes if self.heeds("training") else {})}
         settings = "".join(f" {name}={as_text(value)}" for name, value in words.items())
         fold = "" if self.num_folds is None else f", fold {(self.fold or 0) + 1} of {self.num_folds}"

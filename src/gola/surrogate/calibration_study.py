@@ -1,5 +1,6 @@
 """Whether bands hold as often as they say: fits to many random splits, judged on the samples left aside."""
 
+import itertools
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ class CalibrationStudy:
     def rank_correlation(self) -> float:
         """Spearman's correlation of estimated and actual errors, the median over splits."""
         pairs = zip(self.estimated, self.actual, strict=True)
-        return float(np.median([_spearman(found, truth) for found, truth in pairs]))
+        return float(np.median([spearman(found, truth) for found, truth in pairs]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -112,7 +113,7 @@ def calibration(
     for split in range(num_splits):
         train, test = data.split(num_train=num_train, num_test=num_test, seed=seed + split)
         surrogate = fit(train, operator, seed=seed + split, progress=False)
-        judged.append([_judged(surrogate, sample, supported) for sample in test])
+        judged.append([judged_sample(surrogate, sample, supported) for sample in test])
         if on_progress is not None:
             on_progress(split + 1)
     every = [one for split in judged for one in split]
@@ -125,8 +126,15 @@ def calibration(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Judged:
-    """A test sample: errors, and of each band the share that holds and its relative half-width."""
+class JudgedSample:
+    """A test sample, judged by the truth.
+
+    Attributes:
+        estimated: Relative L2 error that was estimated.
+        actual: Relative L2 error.
+        held: Of the band of each level and kind, the share that held: all or nothing of fields, or a share of points.
+        half_widths: Mean half-width of each, in units of the root mean square error.
+    """
 
     estimated: float
     actual: float
@@ -134,26 +142,32 @@ class _Judged:
     half_widths: dict[tuple[float, Kind], float]
 
 
-def _judged(surrogate: Surrogate, sample: Sample, levels: Sequence[float]) -> _Judged:
+def judged_sample(surrogate: Surrogate, sample: Sample, levels: Sequence[float]) -> JudgedSample:
+    """Compare the bands and the estimated error of one prediction with the truth."""
+    calibration = surrogate.calibration
+    with warnings.catch_warnings():
+        # Some test samples are beyond the others, and count too.
+        warnings.simplefilter("ignore", UserWarning)
+        found = surrogate.predict_sample(sample, interval=levels[0], kind="everywhere")
+    assert calibration is not None
     scales, truth = np.array(surrogate.scaling.target_scales), as_rows(sample.targets)
+    mean, upper = as_rows(found.mean) / scales, as_rows(found.upper) / scales
+    residual = np.abs(truth / scales - mean)
+    rmse = float(np.sqrt((residual**2).mean()))
+    # Bands of one prediction differ by factors alone.
+    unit = (upper - mean) / calibration.factors(levels[0], "everywhere")
     held: dict[tuple[float, Kind], float] = {}
     half_widths: dict[tuple[float, Kind], float] = {}
-    for kind in KINDS:
-        for level in levels:
-            with warnings.catch_warnings():
-                # Some test samples are beyond the others, and count too.
-                warnings.simplefilter("ignore", UserWarning)
-                found = surrogate.predict_sample(sample, interval=level, kind=kind)
-            lower, mean, upper = (as_rows(part) for part in (found.lower, found.mean, found.upper))
-            inside = (lower <= truth) & (truth <= upper)
-            rmse = float(np.sqrt((((mean - truth) / scales) ** 2).mean()))
-            held[level, kind] = float(inside.all() if kind == "everywhere" else inside.mean())
-            half_widths[level, kind] = float(((upper - lower) / (2.0 * scales)).mean()) / (rmse or 1.0)
-    actual = float(relative_l2(torch.from_numpy(mean / scales), torch.from_numpy(truth / scales)))
-    return _Judged(estimated=found.error.value, actual=actual, held=held, half_widths=half_widths)
+    for kind, level in itertools.product(KINDS, levels):
+        half = calibration.factors(level, kind) * unit
+        inside = residual <= half
+        held[level, kind] = float(inside.all() if kind == "everywhere" else inside.mean())
+        half_widths[level, kind] = float(half.mean()) / (rmse or 1.0)
+    actual = float(relative_l2(torch.from_numpy(mean), torch.from_numpy(truth / scales)))
+    return JudgedSample(estimated=found.error.value, actual=actual, held=held, half_widths=half_widths)
 
 
-def _coverage(judged: Sequence[_Judged], level: float, kind: Kind) -> BandCoverage:
+def _coverage(judged: Sequence[JudgedSample], level: float, kind: Kind) -> BandCoverage:
     shares = np.array([one.held[level, kind] for one in judged])
     return BandCoverage(
         level=level,
@@ -164,7 +178,8 @@ def _coverage(judged: Sequence[_Judged], level: float, kind: Kind) -> BandCovera
     )
 
 
-def _spearman(left: Float[np.ndarray, " sample"], right: Float[np.ndarray, " sample"]) -> float:
+def spearman(left: Float[np.ndarray, " sample"], right: Float[np.ndarray, " sample"]) -> float:
+    """Return Spearman's rank correlation; 0 where one of both does not vary."""
     first, second = rankdata(left), rankdata(right)
     if np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
         return 0.0

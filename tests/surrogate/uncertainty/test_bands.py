@@ -110,7 +110,7 @@ def test_a_surrogate_without_bands_loads_and_says_so(surrogate, tmp_path):
 def test_a_network_alone_has_no_bands_and_says_what_to_do():
     data = waves(6)
     network = fit(data, GcnConfig(width=8, output_width=8), training=TrainingConfig(num_epochs=1), progress=False)
-    with pytest.raises(ValueError, match=r"Fit it again by 'auto', with members=\('gcn',\)"):
+    with pytest.raises(ValueError, match=r"Fit it again with TrainingConfig\(held_out_folds=5\)"):
         network.predict_sample(data[0], interval=0.9)
 
 
@@ -144,6 +144,14 @@ def test_every_operator_that_holds_samples_out_has_bands(operator):
     found = fit(data, operator, progress=False).predict_sample(data[2], interval=0.9)
     assert found.mean.shape == found.lower.shape == found.upper.shape == data[2].targets.shape
     assert (found.lower < found.upper).all()
+
+
+def test_a_network_has_bands_if_it_is_trained_without_some_samples_too():
+    training = TrainingConfig(num_epochs=2, held_out_folds=3)
+    surrogate = fit(waves(12), GcnConfig(width=8, output_width=8), training=training, progress=False)
+    found = surrogate.predict_sample(waves(3, seed=2)[1], interval=0.9)
+    assert (found.lower < found.upper).all()
+    assert "held-out predictions by 3-fold cross-validation" in surrogate.calibration.guarantee
 
 
 def test_parameters_alone_have_bands():

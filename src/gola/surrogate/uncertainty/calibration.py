@@ -155,12 +155,14 @@ class Calibration:
             level: The probability of the band.
             kind: Whether it holds everywhere or pointwise.
         """
+        return self.factors(level, kind) * judged.expected * self.scale.at(places, points)
+
+    def factors(self, level: float, kind: Kind) -> Float[np.ndarray, " channel"]:
+        """Return the quantile that bands of a level and kind are drawn with, in each channel."""
         require_supported(level, self.num_samples)
         if kind == "everywhere":
-            factors = np.array([upper_quantile(self.scores, level)])
-        else:
-            factors = np.array([pooled_quantile(column, level, self.num_samples) for column in self.shares.T])
-        return factors * judged.expected * self.scale.at(places, points)
+            return np.full(self.shares.shape[1], upper_quantile(self.scores, level))
+        return np.array([pooled_quantile(column, level, self.num_samples) for column in self.shares.T])
 
     def error(self, judged: "Judged", level: float) -> ErrorEstimate:
         """Return the relative L2 error to expect of a prediction, with an interval of this level."""

@@ -1,0 +1,1 @@
+"""Bands, forecasts and suggestions, judged by what happens: ``python -m benchmarks.trust``."""

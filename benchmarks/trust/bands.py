@@ -1,0 +1,87 @@
+"""How often bands hold: every problem, operator and number of training samples, over many splits."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.runs import Runs
+from benchmarks.trust.cases import samples_of
+from gola import fit
+from gola.data.dataset import Dataset
+from gola.fitting.configs import config_for
+from gola.operators.closed_form.closed_form import ClosedForm
+from gola.operators.operator import FitResult, OperatorConfig
+from gola.protocol import FitTask, TrainingConfig
+from gola.registry import OPERATORS
+from gola.surrogate.calibration_study import KINDS, LEVELS, judged_sample, spearman
+
+OPERATORS_HERE = ("kernel", "linear", "pod_gp", "auto", "deeponet")
+CLOSED_FORMS = ("pod_gp", "periodic_kernel", "linear", "kernel")
+SIZES = (10, 20, 30, 50, 100)
+NUM_TEST = 30
+# Networks are trained six times for each cell, so shortly and for these sizes only.
+NETWORK_SIZES, NUM_STEPS, NUM_FOLDS = (10, 30), 200, 5
+
+KEYS = ("problem", "operator", "samples", "split")
+BANDS = [f"{kind}_{100 * level:.0f}" for kind in KINDS for level in LEVELS]
+MEASURED = ("error", "estimated_error", "rank_correlation", "half_width_90")
+
+
+def runs_in(folder: Path) -> Runs:
+    """Return the finished cells; of each band the share of test fields, or of points, that lay in it."""
+    return Runs(path=folder / "bands.csv", columns=(*KEYS, *BANDS, *MEASURED), keys=KEYS)
+
+
+def measure(runs: Runs, problem: str, size: int, split: int, operators: tuple[str, ...], data_seed: int) -> None:
+    """Fit the operators that suit a problem to one split, and write down how their bands did."""
+    missing = [name for name in operators if not runs.is_done(problem, name, size, split)]
+    if not missing:
+        return
+    train, test = samples_of(problem, data_seed).split(num_train=size, num_test=NUM_TEST, seed=split)
+    with shared_fits():
+        for name in missing:
+            if _suits(name, train, size):
+                runs.append(problem, name, size, split, *_row(train, test, name, split))
+
+
+def _suits(name: str, train: Dataset, size: int) -> bool:
+    is_network = not OPERATORS[name].holds_out
+    return OPERATORS[name].is_worth_trying(FitTask.of(train)) and (size in NETWORK_SIZES or not is_network)
+
+
+def _row(train: Dataset, test: Dataset, name: str, split: int) -> list[str]:
+    operator: str | OperatorConfig = config_for(train, "auto", members=CLOSED_FORMS) if name == "auto" else name
+    options: dict[str, Any] = {}
+    if not OPERATORS[name].holds_out:
+        options = {"held_out_folds": NUM_FOLDS, "training": TrainingConfig(num_steps=NUM_STEPS)}
+    surrogate = fit(train, operator, seed=split, progress=False, **options)
+    levels = [level for level in LEVELS if level <= len(train) / (len(train) + 1) + 1e-9]
+    judged = [judged_sample(surrogate, sample, levels) for sample in test]
+    held = [
+        f"{np.mean([one.held[level, kind] for one in judged]):.5g}" if level in levels else ""
+        for kind in KINDS
+        for level in LEVELS
+    ]
+    estimated, actual = (np.array([getattr(one, name) for one in judged]) for name in ("estimated", "actual"))
+    half_width = np.median([one.half_widths[0.9, "pointwise"] for one in judged])
+    return [*held, *(f"{x:.4g}" for x in (actual.mean(), estimated.mean(), spearman(estimated, actual), half_width))]
+
+
+@contextmanager
+def shared_fits() -> Iterator[None]:
+    """Fit each closed form once to the same samples, by itself and as a member of `auto`."""
+    known: dict[tuple[str, int], FitResult] = {}
+    plain = ClosedForm.fit
+
+    def fit_once(operator: ClosedForm, task: FitTask) -> FitResult:
+        key = operator.name, len(task.targets)
+        if key not in known:
+            known[key] = plain(operator, task)
+        return known[key]
+
+    with patch.object(ClosedForm, "fit", fit_once):
+        yield
