@@ -43,6 +43,8 @@ _STEPS_PER_SAMPLE, _STEPS = 25, (800, 2000)
 # A symmetry is tested on copies of so many samples, and a group of symmetries has at most so many elements.
 _TESTED_SAMPLES = 32
 _MOST_SYMMETRIES = 48
+# Solutions that are expressed with a smaller error are expressed exactly.
+_EXACT = 1e-6
 # How many times as large errors on these copies may be. With 1.5 false symmetries of the cooled plate pass.
 _TOLERANCE = 1.15
 
@@ -308,7 +310,7 @@ class _Trial:
         """Keep the best single candidate, or the blend of all if it is clearly better."""
         if not self.candidates.held_out:
             raise ValueError("There is nothing left to choose from; name an operator, like 'linear'.")
-        choice = self.candidates.choice(*self._amplitudes(), *self.remarks)
+        choice = self.candidates.choice(*self._amplitudes(), *self._representation(), *self.remarks)
         weights = dict(zip(choice.members, choice.weights, strict=True))
         ensembles = {name: self.ensembles[name] for name in choice.members if name in self.ensembles}
         needed = {*choice.members, *(ensemble.base for ensemble in ensembles.values())}
@@ -320,6 +322,15 @@ class _Trial:
             held_out=self.candidates.blended(weights),
             choice=choice,
         )
+
+    def _representation(self) -> list[str]:
+        """Say how far off solutions are as the best closed form expresses them."""
+        names = [name for name in self.operators if name in self.candidates.held_out]
+        if not names:
+            return []
+        best, _ = self.candidates.best(names)
+        error = getattr(self.operators[best], "representation_error", 0.0)
+        return [f"The representation of solutions by {best} alone leaves {error:.2g}."] if error > _EXACT else []
 
     def _trainer(self, name: str, samples: dict[str, PreprocessedSamples]) -> EnsembleTrainer:
         further = (self.config.residual_weight > 0) + self.config.symmetries + (1 + _PROBE) * (len(samples) - 1)
