@@ -184,7 +184,11 @@ class ClosedForm(Fitted, Operator):
                 f"The {self.title} was fitted to {len(self.held_out)} samples and the queries are for"
                 f" {len(places.offsets) - 1}; give queries for each training sample."
             )
-        return self._values(self.held_out, places, [None] * len(self.held_out))
+        return self._values(self.held_out, places, self._nodes_of_training_samples())
+
+    def _nodes_of_training_samples(self) -> Sequence[Float[Tensor, "node dim"] | None]:
+        """Return where moved nodes lie in each training sample; None where they are the points that are asked for."""
+        return [None] * len(self.held_out)
 
     def get_extra_state(self) -> Tensor:
         """Return the chosen settings as a tensor, so that they are saved with the state; torch calls this."""
