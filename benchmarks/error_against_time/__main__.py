@@ -16,12 +16,13 @@ import torch
 
 from benchmarks.error_against_time import ours, peers
 from benchmarks.error_against_time.cases import PROBLEMS, split
-from benchmarks.error_against_time.report import draw, table
+from benchmarks.error_against_time.report import TITLE, draw, table
 from benchmarks.runs import Runs
 from gola.plotting.style import write
 
 KEYS = ("problem", "method", "budget")
 RUNS = Runs(path=Path("results/error_against_time.csv"), columns=(*KEYS, "error", "seconds"), keys=KEYS)
+PAGE = Path("docs/error-against-time.md")
 FIGURE = Path("docs/images/error_against_time.png")
 BUDGETS = (5.0, 20.0)
 SNAPSHOTS, LIBRARIES = ("ezyrb_rbf", "ezyrb_gpr", "smt_kriging"), ("neuralop_fno", "neuralop_gino", "pyg_gkn")
@@ -55,6 +56,7 @@ def main() -> None:
             if not RUNS.is_done(problem, name, budget):
                 RUNS.append(problem, name, budget, *measured(problem, chosen[name, budget]))
     rows = RUNS.finished()
+    PAGE.write_text(TITLE + table(rows) + "\n")
     print(table(rows))
     print(write(draw(rows, list(PROBLEMS)), FIGURE))
 

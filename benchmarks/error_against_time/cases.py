@@ -28,7 +28,8 @@ def split(kind: str) -> Split:
     name, settings, num_points = PROBLEMS[kind]
     problem = make_problem(name, **settings)
     samples = problem.generate(SEED, range(NUM_TRAIN + NUM_TEST))
-    data = Dataset.from_samples(samples, inputs=problem.inputs, targets=problem.targets, parameters=problem.parameters)
+    channels = {name: getattr(problem, name) for name in ("inputs", "targets", "parameters")}
+    data = Dataset.from_samples(samples, **channels, periods=problem.periods)
     data = data if num_points is None else data.subsample(num_points, seed=SEED)
     train, test = data.select(range(NUM_TRAIN)), data.select(range(NUM_TRAIN, NUM_TRAIN + NUM_TEST))
     return Split(problem=problem, train=train, test=test)

@@ -8,6 +8,19 @@ from matplotlib.figure import Figure
 from gola.plotting.style import house_style
 
 Row = dict[str, str]
+TITLE = """# Error against time
+
+Error on test samples over seconds of fitting, for our operators (dots) and for what else people use (crosses), on the
+same 30 training and 20 test samples of six problems of different kinds. Made by `python -m
+benchmarks.error_against_time`, a run at a time; seconds are those of the processor on one thread. Networks are trained
+for the seconds that they are given, one sample per step where they are a library's. EZyRB and SMT apply where only
+parameters differ on one mesh, FNO where samples lie on one grid.
+
+![Error over seconds of fitting for six problems](images/error_against_time.png)
+
+Our quickest fit that is at least as good as the best of the others:
+
+"""
 PEERS = ("ezyrb_rbf", "ezyrb_gpr", "smt_kriging", "neuralop_fno", "neuralop_gino", "pyg_gkn")
 
 

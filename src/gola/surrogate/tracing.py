@@ -47,7 +47,9 @@ def _fold_constants(graph: fx.GraphModule) -> None:
     graph.graph.eliminate_dead_code()
     for node in graph.graph.find_nodes(op="get_attr"):
         # Constants that are parts of others are written badly.
-        setattr(graph, node.target, getattr(graph, node.target).detach().clone(memory_format=torch.contiguous_format))
+        own = getattr(graph, node.target).detach().clone(memory_format=torch.contiguous_format)
+        delattr(graph, node.target)
+        graph.register_buffer(node.target, own)
     graph.recompile()
 
 
