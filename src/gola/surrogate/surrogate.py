@@ -26,6 +26,7 @@ from gola.surrogate.uncertainty.calibration import Calibration
 from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.uncertainty.levels import require_supported
 from gola.surrogate.uncertainty.prediction import Kind, Prediction, require_kind
+from gola.surrogate.uncertainty.spread import expected_spread
 
 # How far beyond the training points predictions are made without a warning, as a share of their extent.
 _MARGIN = 0.05
@@ -167,7 +168,8 @@ class Surrogate:
             # How large the solution is must not depend on where somebody asks for it.
             rows = np.sort(np.random.default_rng(0).permutation(len(sample.points))[:_MOST_SIZED])
             at_points = self._predicted(sample.points, sample.inputs, sample.parameters, sample.points[rows])
-        judged = calibration.judged(case, at_points / scales)
+        spread = expected_spread(self.operator, self.scaling, sample)
+        judged = calibration.judged(case, at_points / scales, spread)
         if judged.is_beyond:
             warnings.warn(
                 "The input is farther from all training samples than these are from each other, clearly; the band and"

@@ -12,6 +12,7 @@ from torch import Tensor
 from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
 from gola.operators.closed_form.homogeneity import Homogeneity
 from gola.operators.closed_form.input_features import COMPARISON_PADDING, InputFeatures
+from gola.operators.closed_form.kriging import error_covariance, held_out_variances
 from gola.operators.closed_form.preprocessing import Preprocessing, Transform, transformed, transforms
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.samples import Samples
@@ -175,6 +176,22 @@ class Kernel(ClosedForm):
         features = self.inputs.of_cloud(replace(cloud, values=self._checked(cloud.values.double())))
         kernel = self.kernel(self._weighted(features) - self.centre, self.known_inputs)
         return (torch.einsum("ts,smc->tmc", kernel, self.dual) + self.offset) * factors[:, None, None]
+
+    def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"]:
+        """Return the covariance of errors under the kernel as a prior."""
+        cloud, factors = self.homogeneity.of_cloud(self.seen(cloud))
+        features = self.inputs.of_cloud(replace(cloud, values=self._checked(cloud.values.double())))
+        new, known = self._weighted(features) - self.centre, self.known_inputs
+        found = error_covariance(
+            self.kernel(known, known), self.kernel(new, known), self.kernel(new, new), self.kernel.penalty
+        )
+        return factors[:, None] * found * factors
+
+    def held_out_variances(self, cloud: Cloud) -> Float[Tensor, " sample"]:
+        """Return the variances of errors of training samples, had each been held out."""
+        _, factors = self.homogeneity.of_cloud(self.seen(cloud))
+        matrix = self.kernel(self.known_inputs, self.known_inputs)
+        return factors**2 * held_out_variances(matrix, self.kernel.penalty)
 
     def preprocessing(self) -> Preprocessing:
         """Return the amplitudes and transforms that the kernel works best with."""
