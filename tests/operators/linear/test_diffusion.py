@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from gola.operators.linear.diffusion import Medium
+from gola.operators.linear.diffusion import Medium, Misfit
 from gola.operators.linear.finite_elements import FiniteElements
 from gola.operators.linear.observations import Observations
 from tests.operators.closed_form.examples import relative_error, scattered, small_operator, without
@@ -69,7 +69,7 @@ def test_an_interface_is_found_where_it_is():
     truth = np.where(elements.nodes[elements.cells].mean(axis=1)[:, 0] < 0.4, 1.0, 5.0)
     states = elements.extended(elements.solver(truth)(elements.loads(sources)))
     seen = Observations.at(elements, [elements.nodes] * 6, list(states.T))
-    medium = Medium.explaining(elements, sources, seen)
+    medium = list(Medium.explaining([Misfit.of(elements, sources, seen)]))[-1]
     np.testing.assert_allclose(medium.response(sources), states, atol=0.02 * np.abs(states).max())
     assert np.median(np.abs(np.log(medium.values / truth))) < 0.1
     assert medium.sign == 1.0

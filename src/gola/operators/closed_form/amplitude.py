@@ -23,26 +23,52 @@ def fit_power_law(
     """Return the exponents of each channel, by ridge regression with the ridge that leave-one-out finds best.
 
     Args:
-        scalars: What describes the samples, centred, with unit spread.
+        scalars: What describes the samples, with about unit spread.
         norms: The size of each channel of the solutions; none is 0.
     """
     logarithms = norms.log()
-    centred = logarithms - logarithms.mean(dim=0)
-    left, strengths, right = torch.linalg.svd(scalars, full_matrices=False)
-    scored = []
+    return _exponents(scalars - scalars.mean(dim=0), logarithms - logarithms.mean(dim=0), len(scalars))
+
+
+def _exponents(
+    scalars: Float[Tensor, "*fit sample scalar"], logarithms: Float[Tensor, "*fit sample channel"], count: int
+) -> Float[Tensor, "*fit scalar channel"]:
+    """Fit to centred samples, of which this number is not zero."""
+    values, vectors = torch.linalg.eigh(scalars.mT @ scalars)
+    rotated = scalars @ vectors
+    projected = rotated.mT @ logarithms
+    scores, exponents = [], []
     for ridge in _RIDGES:
-        gains = strengths**2 / (strengths**2 + ridge * len(scalars))
-        shrunk = left * gains
+        shrunk = projected / (values.clamp(min=0.0) + ridge * count)[..., None]
+        leverages = (rotated.square() / (values.clamp(min=0.0) + ridge * count)[..., None, :]).sum(dim=-1)
         # The constant is fitted too, and takes a share of each sample.
-        freedom = 1.0 - 1.0 / len(scalars) - (shrunk * left).sum(dim=1)
-        residuals = (centred - shrunk @ (left.T @ centred)) / freedom.clamp(min=1e-6)[:, None]
-        exponents = right.T @ ((strengths / (strengths**2 + ridge * len(scalars)))[:, None] * (left.T @ centred))
-        scored.append((float(residuals.square().sum()), exponents))
-    return min(scored, key=lambda one: one[0])[1]
+        freedom = (1.0 - 1.0 / count - leverages).clamp(min=1e-6)
+        residuals = (logarithms - rotated @ shrunk) / freedom[..., None]
+        scores.append(residuals.square().sum(dim=(-2, -1)))
+        exponents.append(vectors @ shrunk)
+    best = torch.stack(scores).argmin(dim=0)
+    return torch.stack(exponents).movedim(0, -1).take_along_dim(best[..., None, None, None], dim=-1)[..., 0]
 
 
 def power_law(
-    scalars: Float[Tensor, "sample scalar"], exponents: Float[Tensor, "scalar channel"]
-) -> Float[Tensor, "sample channel"]:
+    scalars: Float[Tensor, "*fit sample scalar"], exponents: Float[Tensor, "*fit scalar channel"]
+) -> Float[Tensor, "*fit sample channel"]:
     """Return the factor of each sample's solution."""
     return (scalars @ exponents).clamp(-_LARGEST_EXPONENT, _LARGEST_EXPONENT).exp()
+
+
+def laws_without(
+    scalars: Float[Tensor, "sample scalar"], norms: Float[Tensor, "sample channel"]
+) -> Float[Tensor, "held_out sample channel"]:
+    """Return the factors of all samples by the law fitted without each of them."""
+    count = len(scalars)
+    others = 1.0 - torch.eye(count, dtype=scalars.dtype)
+    numbers, logarithms = (_centred_without(rows, others) for rows in (scalars, norms.log()))
+    fitted = _exponents(numbers * others[..., None], logarithms * others[..., None], count - 1)
+    return power_law(numbers, fitted)
+
+
+def _centred_without(
+    rows: Float[Tensor, "sample number"], others: Float[Tensor, "held_out sample"]
+) -> Float[Tensor, "held_out sample number"]:
+    return rows - (others @ rows / others.sum(dim=1, keepdim=True))[:, None]

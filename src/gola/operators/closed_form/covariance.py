@@ -127,3 +127,46 @@ def similarity(family: Family, squares: Float[Tensor, "*shape"]) -> Float[Tensor
         return torch.exp(-0.5 * squares)
     distances = torch.sqrt(5.0 * squares + _SMALLEST)
     return (1.0 + distances + distances**2 / 3.0) * torch.exp(-distances)
+
+
+def similarity_slope(family: Family, squares: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Return the derivative of the function m by the squared distance."""
+    if family == "gaussian":
+        return -0.5 * torch.exp(-0.5 * squares)
+    distances = torch.sqrt(5.0 * squares)
+    return -5.0 / 6.0 * (1.0 + distances) * torch.exp(-distances)
+
+
+def covariance_gradient(
+    pairs: Pairs,
+    family: Family,
+    is_linear: Tensor,
+    scales: Float[Tensor, " group"],
+    trend: Float[Tensor, ""],
+    *,
+    is_affine: bool,
+    slope: Float[Tensor, "row column"],
+) -> tuple[Float[Tensor, " group"], Float[Tensor, ""]]:
+    """Return derivatives by the logarithms of scales and trend of a function of the covariance matrix.
+
+    The same as differentiating :func:`covariance_matrix` automatically, in a fraction of the time.
+
+    Args:
+        pairs: Pairs of samples.
+        family: Of the covariance.
+        is_linear: Which groups the operator is linear in.
+        scales: Lengths and weights.
+        trend: Weight of what is linear in smooth groups.
+        is_affine: Whether what is linear may have a constant part.
+        slope: Derivative of the function by each entry of the matrix.
+    """
+    smooth, gradient = ~is_linear, torch.zeros_like(scales)
+    squares = torch.tensordot(scales[smooth] ** -2.0, pairs.squares[smooth], dims=1)
+    products = pairs.products[smooth].sum(dim=0)
+    if bool(is_linear.any()):
+        every = slope * (similarity(family, squares) + trend * products)
+        gradient[is_linear] = scales[is_linear] * torch.tensordot(pairs.linear[is_linear], every, dims=2)
+        slope = slope * (float(is_affine) + torch.tensordot(scales[is_linear], pairs.linear[is_linear], dims=1))
+    by_square = torch.tensordot(pairs.squares[smooth], slope * similarity_slope(family, squares), dims=2)
+    gradient[smooth] = -2.0 * scales[smooth] ** -2.0 * by_square
+    return gradient, trend * (slope * products).sum()

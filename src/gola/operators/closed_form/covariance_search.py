@@ -1,21 +1,39 @@
-"""Search for the covariance that predicts held-out samples best."""
+r"""Search for the covariance of samples.
+
+Lengths, trend and ridge of a layout maximise the restricted marginal likelihood, with one variance for all outputs,
+
+.. math:: \tfrac{n - 1}{2} \log \operatorname{tr} Y^\top S Y + \tfrac12 \log \det M
+    + \tfrac12 \log \mathbf 1^\top M^{-1} \mathbf 1, \qquad
+    S = M^{-1} - M^{-1} \mathbf 1 (\mathbf 1^\top M^{-1} \mathbf 1)^{-1} \mathbf 1^\top M^{-1},
+
+for the covariance M with its ridge (Rasmussen and Williams 2006, chapter 5). Leave-one-out errors had no say in them,
+so they can choose between layouts, and what they say of the chosen one is nearly true.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from torch import Tensor
 
-from gola.operators.closed_form.covariance import FAMILIES, Covariance, Family, Pairs, covariance_matrix
+from gola.operators.closed_form.covariance import (
+    FAMILIES,
+    Covariance,
+    Family,
+    Pairs,
+    covariance_gradient,
+    covariance_matrix,
+)
 from gola.operators.closed_form.one_thread import one_thread
 
-# Steps of the optimiser while layouts are compared, and in the end.
-_FEW_STEPS, _MANY_STEPS = 15, 60
+# Steps of the optimiser while layouts are proposed and compared, and in the end.
+_FEWEST_STEPS, _FEW_STEPS, _MANY_STEPS = 4, 15, 60
 # What is known of scales before: those of different groups differ by factors of e rather than of e³. Counted in units
 # of half a squared logarithm, like the likelihood of one sample; of their common size next to nothing is known.
 _ISOTROPY, _COMMON = 1.0, 0.05
@@ -23,9 +41,13 @@ _ISOTROPY, _COMMON = 1.0, 0.05
 _SCALES, _TRENDS, _PENALTIES = (-4.0, 7.0), (-14.0, 2.0), (math.log(1e-11), math.log(10.0))
 # A layout has to have this share of the error of a simpler one: what differs by less differs by chance.
 _CLEARLY_BETTER = 0.97
+# Logarithms of likelihoods that differ by less say nothing.
+_CERTAIN = 2.0
+# The search for groups that an operator is linear in ends when so many of them made the data no likelier.
+_PATIENCE = 3
 # So many samples double the number of standard errors that a gain takes.
 _MORE_CERTAINTY = 10.0
-# Errors below this are rounding.
+# Errors below this are rounding, and so is this share of the squares of what is to be predicted.
 _SMALLEST = 1e-14
 # With more groups, logarithms are taken of all positive ones or none.
 _MOST_TOGGLES = 6
@@ -62,12 +84,36 @@ class Responses:
     """What is to be predicted, and how errors count.
 
     Attributes:
-        columns: Coordinates of the solutions.
-        weights: Of each error, so that the root of the sum of squares over a row is the sample's relative L2 error.
+        channels: Coordinates of each channel of the solutions.
+        weights: Of the errors of a sample, so that the root of the sum of their squares is its relative L2 error.
+        factors: What solutions are divided by.
+        laws: Returns the same as known without each sample; None where they do not change.
     """
 
-    columns: Float[Tensor, "sample output"]
-    weights: Float[Tensor, "sample output"]
+    channels: Sequence[Float[Tensor, "sample _"]]
+    weights: Float[Tensor, " sample"]
+    factors: Float[Tensor, "sample channel"]
+    laws: Callable[[], Float[Tensor, "held_out sample channel"]] | None = None
+
+    @cached_property
+    def products(self) -> Float[Tensor, "sample sample"]:
+        """Inner products of what is predicted, all channels together."""
+        divided = torch.cat(
+            [one / factor[:, None] for one, factor in zip(self.channels, self.factors.T, strict=True)], 1
+        )
+        return divided @ divided.T
+
+    def held_out_residuals(self, precision: Float[Tensor, "sample sample"]) -> list[Float[Tensor, "sample _"]]:
+        """Return the errors of leave-one-out predictions; what a sample is divided by is known from the others."""
+        laws = self.factors.expand(len(precision), -1, -1) if self.laws is None else self.laws()
+        return [
+            (precision / law) @ one * (law.diagonal() / precision.diagonal())[:, None]
+            for one, law in zip(self.channels, laws.unbind(dim=2), strict=True)
+        ]
+
+    def held_out_errors(self, precision: Float[Tensor, "sample sample"]) -> Float[Tensor, " sample"]:
+        """Return the relative leave-one-out error of each sample."""
+        return torch.cat(self.held_out_residuals(precision), dim=1).norm(dim=1) * self.weights
 
 
 @final
@@ -77,33 +123,40 @@ class Found:
 
     Attributes:
         errors: Relative leave-one-out error of each sample.
+        cost: The negative logarithm of the likelihood.
         layout: The layout.
         covariance: The covariance.
     """
 
     errors: Float[np.ndarray, " sample"]
+    cost: float
     layout: Layout
     covariance: Covariance
 
     @property
     def error(self) -> float:
-        """Root mean square of the errors."""
-        return float(np.sqrt(np.mean(self.errors**2)))
+        """Geometric mean of the errors: samples with tiny solutions do not dominate it."""
+        return float(np.exp(np.log(self.errors).mean()))
 
     def is_clearly_better_than(self, other: "Found") -> bool:
-        """Whether errors are lower by more than a few percent, and for most samples."""
+        """Whether errors are lower and the data far likelier, or errors far lower and the data about as likely.
+
+        Far lower are errors by more than a few percent, and for most samples.
+        """
         if not np.isfinite(self.errors).all() or not np.isfinite(other.errors).all():
             return bool(np.isfinite(self.errors).all())
         gains = np.log(other.errors) - np.log(self.errors)
+        if self.cost < other.cost - 2.0 * _CERTAIN:
+            return float(gains.mean()) > 0.0
         # Of few samples the standard error itself is uncertain.
         limit = (1.0 + _MORE_CERTAINTY / len(gains)) * float(gains.std(ddof=1)) / math.sqrt(len(gains))
-        return float(gains.mean()) > limit and self.error < _CLEARLY_BETTER * other.error
+        return float(gains.mean()) > max(limit, -math.log(_CLEARLY_BETTER)) and self.cost < other.cost + _CERTAIN
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CovarianceSearch:
-    """Layouts and covariances by leave-one-out error.
+    """Layouts by leave-one-out error, and the most likely covariance of each.
 
     Attributes:
         pairs: Returns what is known of each pair of training samples, by which groups are seen as logarithms.
@@ -119,12 +172,12 @@ class CovarianceSearch:
     @one_thread()
     def best(self) -> Found:
         """Vary one property of the layout after the other, and keep what is clearly better."""
-        best = self.found(self._start())
-        # A power law can hide that an operator is linear in a group, so both are looked for from the same start.
-        linear = self._better(best, self._linear_groups(best))
-        linear = self._better(linear, self._power_laws(linear))
-        best = self._better(self._better(best, self._power_laws(best)), iter([linear.layout]))
-        for vary in (self._families, self._logarithms, self._power_laws):
+        start = self.found(self._start())
+        law = self._better(start, self._power_laws(start))
+        # What is linear shows only once sizes are explained by whatever explains them.
+        linear = self._better(start, self._linear_groups(min(start, law, key=_cost)))
+        best = self._better(law, iter([linear.layout]))
+        for vary in (self._power_laws, self._families, self._logarithms, self._power_laws):
             best = self._better(best, vary(best))
         return self._refined(best)
 
@@ -151,7 +204,7 @@ class CovarianceSearch:
         return best
 
     def _refined(self, best: Found) -> Found:
-        return min(best, self._optimised(best.layout, (best.covariance,), _MANY_STEPS), key=_error)
+        return self._optimised(best.layout, (best.covariance,), _MANY_STEPS)
 
     def _power_laws(self, best: Found) -> Iterator[Layout]:
         if not all(best.layout.is_linear):
@@ -170,21 +223,42 @@ class CovarianceSearch:
     def _linear_groups(self, best: Found) -> Iterator[Layout]:
         """Propose groups that the operator may be linear in.
 
-        One load of several explains little by itself, and not less than anything else. So groups are ordered by how
-        well each does alone, and taken together in this order.
+        Loads and boundary values are often all that has both signs. Otherwise groups are added one by one, each time
+        the one that makes the data likeliest: of several loads each explains little by itself, and the next one more.
         """
         layout, count = best.layout, len(self.positive)
-        alone = [min(self.found(one).error for one in _linear_in([group], layout)) for group in range(count)]
-        order = np.argsort(alone, kind="stable").tolist()
-        for size in range(1, count + 1):
-            yield from _linear_in(order[:size], layout)
+        if signed := [group for group in range(count) if not self.positive[group]]:
+            yield from _linear_in(signed, layout)
+        chosen: list[int] = []
+        costs = [best.cost]
+        while len(chosen) < count and min(costs[-_PATIENCE:]) <= min(costs):
+            known = self.found(layout.with_linear(chosen, is_affine=True), best.covariance)
+            others = [group for group in range(count) if group not in chosen]
+            tried = [self._glance(layout.with_linear([*chosen, group], is_affine=True), known) for group in others]
+            chosen.append(others[int(np.argmin(tried))])
+            costs.append(min(tried))
+            yield from _linear_in(chosen, layout)
+
+    def _glance(self, layout: Layout, known: Found) -> float:
+        """Return about how unlikely a layout makes the data."""
+        return self._minimised(layout, (known.covariance,), _FEWEST_STEPS)[1].fun
 
     def _optimised(self, layout: Layout, starts: Sequence[Covariance], num_steps: int) -> Found:
-        pairs, responses = self.pairs(layout.logs), self.responses(layout)
-        objective = _Objective(pairs=pairs, responses=responses, layout=layout)
+        objective, result = self._minimised(layout, starts, num_steps)
+        return Found(
+            errors=objective.errors(result.x),
+            cost=float(result.fun),
+            layout=layout,
+            covariance=objective.covariance(result.x),
+        )
+
+    def _minimised(
+        self, layout: Layout, starts: Sequence[Covariance], num_steps: int
+    ) -> tuple["_Objective", OptimizeResult]:
+        objective = _Objective(pairs=self.pairs(layout.logs), responses=self.responses(layout), layout=layout)
         vectors = [objective.start(), *(objective.vector(start) for start in starts)]
         start = min(vectors, key=lambda vector: objective.value(vector)[0])
-        result = minimize(
+        return objective, minimize(
             objective.value,
             start,
             jac=True,
@@ -192,13 +266,12 @@ class CovarianceSearch:
             bounds=objective.bounds,
             options={"maxiter": num_steps},
         )
-        return Found(errors=objective.errors(result.x), layout=layout, covariance=objective.covariance(result.x))
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Objective:
-    """The leave-one-out error of a covariance as a function of the logarithms of its scales, trend and penalty."""
+    """The negative log likelihood of a covariance as a function of the logarithms of its scales, trend and penalty."""
 
     pairs: Pairs
     responses: Responses
@@ -237,53 +310,90 @@ class _Objective:
 
     def value(self, vector: Float[np.ndarray, " number"]) -> tuple[float, Float[np.ndarray, " number"]]:
         """Return the objective and its gradient."""
-        numbers = torch.from_numpy(vector).requires_grad_()
-        squares = self._squares(numbers)
-        if squares is None:
+        numbers = torch.from_numpy(vector)
+        matrix = self._matrix(numbers)
+        solved = precision_of(self._shifted(matrix, numbers), is_affine=self.layout.is_affine)
+        if solved is None:
             return 1e10, np.zeros_like(vector)
-        loss = 0.5 * len(squares) * squares.mean().log() + self._prior(numbers[:-2])
-        (gradient,) = torch.autograd.grad(loss, numbers)
-        return float(loss.detach()), gradient.numpy()
+        precision, determinant = solved
+        products, freedom = self.responses.products, len(precision) - self.layout.is_affine
+        both = precision @ products
+        total = both.trace() + _SMALLEST**2 * products.trace()
+        slope = 0.5 * (precision - freedom / total * both @ precision)
+        prior, by_scales = self._prior(numbers[:-2])
+        gradient = self._gradient(numbers, matrix, slope)
+        gradient[:-2] += by_scales
+        return float(0.5 * freedom * total.log() + determinant + prior), gradient.numpy()
 
-    @torch.no_grad()
+    def _gradient(
+        self, numbers: Float[Tensor, " number"], matrix: Float[Tensor, "sample sample"], slope: Tensor
+    ) -> Float[Tensor, " number"]:
+        """Return derivatives by all numbers, given those by the entries of the covariance with its ridge."""
+        penalty = numbers[-1].exp()
+        by_penalty = penalty * matrix.diagonal().mean() * slope.trace()
+        # The ridge is a share of the mean of the diagonal.
+        slope = slope + penalty * slope.diagonal().mean() * torch.eye(len(slope), dtype=slope.dtype)
+        by_scales, by_trend = covariance_gradient(
+            self.pairs,
+            self.layout.family,
+            self.is_linear,
+            numbers[:-2].exp(),
+            numbers[-2].exp(),
+            is_affine=self.layout.is_affine,
+            slope=slope,
+        )
+        return torch.cat([by_scales, torch.stack([by_trend, by_penalty])])
+
     def errors(self, vector: Float[np.ndarray, " number"]) -> Float[np.ndarray, " sample"]:
         """Return the relative leave-one-out error of each sample; infinite where rounding prevents it."""
-        squares = self._squares(torch.from_numpy(vector))
-        if squares is None:
-            return np.full(len(self.responses.columns), np.inf)
-        return squares.sqrt().clamp(min=_SMALLEST).numpy()
+        numbers = torch.from_numpy(vector)
+        solved = precision_of(self._shifted(self._matrix(numbers), numbers), is_affine=self.layout.is_affine)
+        if solved is None:
+            return np.full(len(self.responses.weights), np.inf)
+        return self.responses.held_out_errors(solved[0]).clamp(min=_SMALLEST).numpy()
 
-    def _prior(self, scales: Float[Tensor, " group"]) -> Float[Tensor, ""]:
-        total = scales.new_zeros(())
+    def _prior(self, scales: Float[Tensor, " group"]) -> tuple[Float[Tensor, ""], Float[Tensor, " group"]]:
+        """Return the negative logarithm of the prior of the scales, and its derivatives."""
+        total, gradient = scales.new_zeros(()), torch.zeros_like(scales)
         for chosen, centre in ((~self.is_linear, self.start()[0]), (self.is_linear, 0.0)):
             if bool(chosen.any()):
                 mean = scales[chosen].mean()
-                total = total + _ISOTROPY * (scales[chosen] - mean).square().sum() + _COMMON * (mean - centre) ** 2
-        return total
+                differences, common = scales[chosen] - mean, mean - centre
+                total = total + _ISOTROPY * differences.square().sum() + _COMMON * common**2
+                gradient[chosen] = 2.0 * (_ISOTROPY * differences + _COMMON * common / len(differences))
+        return total, gradient
 
-    def _squares(self, numbers: Float[Tensor, " number"]) -> Float[Tensor, " sample"] | None:
-        """Return the squared relative leave-one-out error of each sample; None where rounding prevents it."""
-        numbers = numbers.exp()
+    def _matrix(self, numbers: Float[Tensor, " number"]) -> Float[Tensor, "sample sample"]:
+        scales, trend = numbers[:-2].exp(), numbers[-2].exp()
         layout = self.layout
-        matrix = covariance_matrix(
-            self.pairs, layout.family, self.is_linear, numbers[:-2], numbers[-2], is_affine=layout.is_affine
-        )
-        shifted = matrix + numbers[-1] * matrix.diagonal().mean() * torch.eye(len(matrix), dtype=matrix.dtype)
-        factor, info = torch.linalg.cholesky_ex(shifted)
-        if int(info) or not bool(factor.isfinite().all()):
-            return None
-        precision = torch.cholesky_inverse(factor)
-        if layout.is_affine:
-            sums = precision.sum(dim=1, keepdim=True)
-            precision = precision - sums @ sums.T / sums.sum()
-        residuals = precision @ self.responses.columns / precision.diagonal()[:, None]
-        squares = (residuals * self.responses.weights).square().sum(dim=1)
-        return squares if bool(squares.isfinite().all()) and float(squares.detach().sum()) > 0.0 else None
+        return covariance_matrix(self.pairs, layout.family, self.is_linear, scales, trend, is_affine=layout.is_affine)
+
+    @staticmethod
+    def _shifted(
+        matrix: Float[Tensor, "sample sample"], numbers: Float[Tensor, " number"]
+    ) -> Float[Tensor, "sample sample"]:
+        """Return the covariance of the samples with its ridge."""
+        return matrix + numbers[-1].exp() * matrix.diagonal().mean() * torch.eye(len(matrix), dtype=matrix.dtype)
+
+
+def precision_of(
+    shifted: Float[Tensor, "sample sample"], *, is_affine: bool
+) -> tuple[Float[Tensor, "sample sample"], Float[Tensor, ""]] | None:
+    """Return S and the two terms of determinants; None where rounding prevents it."""
+    factor, info = torch.linalg.cholesky_ex(shifted)
+    if int(info) or not bool(factor.isfinite().all()):
+        return None
+    precision, determinant = torch.cholesky_inverse(factor), factor.diagonal().log().sum()
+    if is_affine:
+        sums = precision.sum(dim=1, keepdim=True)
+        determinant = determinant + 0.5 * sums.sum().log()
+        precision = precision - sums @ sums.T / sums.sum()
+    return precision, determinant
 
 
 def _linear_in(groups: Sequence[int], layout: Layout) -> list[Layout]:
     return [layout.with_linear(groups, is_affine=is_affine) for is_affine in (False, True)]
 
 
-def _error(found: Found) -> float:
-    return found.error
+def _cost(found: Found) -> float:
+    return found.cost

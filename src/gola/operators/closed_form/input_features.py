@@ -20,6 +20,8 @@ COMPARISON_PADDING = 1.0
 """On the bounding box itself the cosines are orthonormal: distances of coefficients are distances on the domain, and
 what a fit does beyond it does not count."""
 
+# Inputs that differ by a smaller share lead to the same predictions, for all that can be told from few samples.
+_SMALL_DIFFERENCE = 1e-3
 # Samples whose means tell how far those of others scatter, at most.
 _SAMPLES = 30
 
@@ -161,6 +163,11 @@ class FittedInputs:
     def with_free_ends(self) -> "FittedInputs":
         """Return the inputs fitted as if they did not repeat."""
         return replace(self, samples=self.samples.with_free_ends) if self.is_periodic else self
+
+    def differs_from(self, other: "FittedInputs") -> bool:
+        """Whether features differ by more than a small share of how they vary, so that it may matter which are used."""
+        varying = self.features - self.features.mean(dim=0)
+        return float((self.features - other.features).norm()) > _SMALL_DIFFERENCE * float(varying.norm())
 
     @cached_property
     def features(self) -> Float[Tensor, "sample channel mode"]:

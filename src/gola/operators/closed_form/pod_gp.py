@@ -1,16 +1,24 @@
 """Gaussian-process regression of solutions at the nodes, for design parameters, moving meshes and fields on a mesh."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gola.operators.closed_form.amplitude import fit_power_law, power_law
+from gola.operators.closed_form.amplitude import fit_power_law, laws_without, power_law
 from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
 from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
-from gola.operators.closed_form.covariance_search import CovarianceSearch, Found, Layout, Responses
+from gola.operators.closed_form.covariance_search import (
+    CovarianceSearch,
+    Found,
+    Layout,
+    Responses,
+    precision_of,
+)
 from gola.operators.closed_form.descriptors import Descriptors, ScaledGroups
 from gola.operators.closed_form.input_features import COMPARISON_PADDING
 from gola.operators.closed_form.kriging import error_covariance, held_out_variances
@@ -21,6 +29,9 @@ from gola.operators.cloud import Cloud
 from gola.operators.operator import OperatorConfig
 from gola.protocol import FitTask
 from gola.representation.nodal import NodalSpace
+
+# Among more samples one hardly changes a power law, and fitting it without each takes long.
+_MOST_LAWS = 200
 
 
 @final
@@ -37,7 +48,8 @@ class PodGp(ClosedForm):
 
     z are the groups of numbers that describe a sample (:class:`Descriptors`). All coefficients share the covariance k
     (:mod:`gola.operators.closed_form.covariance`): which groups it sees as logarithms, which the operator is linear in,
-    whether solutions are divided by a power law A, and the length of each group are chosen by exact leave-one-out.
+    whether solutions are divided by a power law A is chosen by exact leave-one-out, the length of each group by
+    marginal likelihood.
     """
 
     name: ClassVar[str] = "pod_gp"
@@ -86,8 +98,9 @@ class PodGp(ClosedForm):
         diagonal = found.covariance(trial.pairs(found.layout.logs)).diagonal()
         ridge = found.covariance.penalty * float(diagonal.mean())
         self.choice = {"layout": asdict(found.layout), "covariance": asdict(found.covariance), "ridge": ridge}
-        self._keep_scales(trial, found)
-        return self.solve(samples, solutions)
+        self.scaled, self.exponents = ScaledGroups.of(trial.raw, found.layout.logs), self.dual.new_empty(0)
+        held_out = self.solve(samples, solutions)
+        return held_out - trial.optimism(found, ridge, solutions) if found.layout.has_power_law else held_out
 
     def solve(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
@@ -95,6 +108,9 @@ class PodGp(ClosedForm):
         """Fit with the covariance chosen before."""
         raw = self.descriptors.raw(samples.cloud)
         groups = self.scaled(raw)
+        if self.layout.has_power_law:
+            channels = self._coordinates(samples, solutions)
+            self.exponents = fit_power_law(*_sizes(self.layout, self.scaled, groups, _norms(channels)))
         factors = self._factors(groups)[:, None, :]
         fit = self._regression(groups, (solutions / factors).flatten(1))
         shape = solutions.shape[1:]
@@ -147,10 +163,6 @@ class PodGp(ClosedForm):
         smooth = ~torch.tensor(self.layout.is_linear)
         return power_law(self.scaled.scalars(groups)[:, smooth], self.exponents)
 
-    def _keep_scales(self, trial: "_Trial", found: Found) -> None:
-        self.scaled = ScaledGroups.of(trial.raw, found.layout.logs)
-        self.exponents = trial.exponents(found.layout) if found.layout.has_power_law else self.dual.new_empty(0)
-
     def _coordinates(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
     ) -> list[Float[Tensor, "sample _"]]:
@@ -202,35 +214,45 @@ class _Trial:
             self.known_pairs[logs] = Pairs.of(groups, groups)
         return self.known_pairs[logs]
 
-    def exponents(self, layout: Layout) -> Float[Tensor, "scalar channel"]:
-        """Fit the power law of a layout to the solutions, in units of what they are linear in."""
-        scaled = ScaledGroups.of(self.raw, layout.logs)
-        groups = scaled(self.raw)
-        chosen = torch.tensor(layout.is_linear)
-        linear = [group for group, is_linear in zip(groups.linear, layout.is_linear, strict=True) if is_linear]
-        loads = torch.cat(linear, dim=1).norm(dim=1) if linear else groups.smooth[0].new_ones(len(self.raw[0]))
-        sizes = self._norms / torch.where(loads > 0.0, loads, 1.0)[:, None]
-        return fit_power_law(scaled.scalars(groups)[:, ~chosen], torch.where(sizes > 0.0, sizes, 1.0))
-
     def responses(self, layout: Layout) -> Responses:
-        norms = self._norms
-        total = norms.norm(dim=1, keepdim=True)
-        weights = torch.where(total > 0.0, 1.0 / total, 0.0).expand_as(norms)
-        factors = torch.ones_like(norms)
+        norms = _norms(self.channels)
+        total = norms.norm(dim=1)
+        factors, laws = torch.ones_like(norms), None
         if layout.has_power_law:
             scaled = ScaledGroups.of(self.raw, layout.logs)
-            scalars = scaled.scalars(scaled(self.raw))[:, ~torch.tensor(layout.is_linear)]
-            factors = power_law(scalars, self.exponents(layout))
-        columns = [channel / factor[:, None] for channel, factor in zip(self.channels, factors.T, strict=True)]
-        counts = torch.tensor([channel.shape[1] for channel in self.channels])
-        return Responses(
-            columns=torch.cat(columns, dim=1),
-            weights=(weights * factors).repeat_interleave(counts, dim=1),
-        )
+            scalars, sizes = _sizes(layout, scaled, scaled(self.raw), norms)
+            factors = power_law(scalars, fit_power_law(scalars, sizes))
+            laws = partial(laws_without, scalars, sizes) if len(norms) <= _MOST_LAWS else None
+        weights = torch.where(total > 0.0, 1.0 / total, 0.0)
+        return Responses(channels=self.channels, weights=weights, factors=factors, laws=laws)
 
-    @property
-    def _norms(self) -> Float[Tensor, "sample channel"]:
-        return torch.stack([channel.norm(dim=1) for channel in self.channels], dim=1)
+    def optimism(
+        self, found: Found, ridge: float, solutions: Float[Tensor, "sample mode channel"]
+    ) -> Float[Tensor, "sample mode channel"]:
+        """Return by how much held-out predictions are better for a power law that has seen all samples."""
+        matrix = found.covariance(self.pairs(found.layout.logs))
+        shifted = matrix + ridge * torch.eye(len(matrix), dtype=matrix.dtype)
+        solved = precision_of(shifted, is_affine=found.layout.is_affine)
+        if solved is None:
+            return torch.zeros_like(solutions)
+        known = replace(self.responses(found.layout), channels=solutions.unbind(dim=2))
+        without, with_all = (one.held_out_residuals(solved[0]) for one in (known, replace(known, laws=None)))
+        return torch.stack(without, dim=2) - torch.stack(with_all, dim=2)
+
+
+def _sizes(
+    layout: Layout, scaled: ScaledGroups, groups: Groups, norms: Float[Tensor, "sample channel"]
+) -> tuple[Float[Tensor, "sample scalar"], Float[Tensor, "sample channel"]]:
+    """Return what a power law sees of samples, and the size of their solutions in units of what they are linear in."""
+    linear = [group for group, is_linear in zip(groups.linear, layout.is_linear, strict=True) if is_linear]
+    loads = torch.cat(linear, dim=1).norm(dim=1) if linear else norms.new_ones(len(norms))
+    sizes = norms / torch.where(loads > 0.0, loads, 1.0)[:, None]
+    scalars = scaled.scalars(groups)[:, ~torch.tensor(layout.is_linear)]
+    return scalars, torch.where(sizes > 0.0, sizes, 1.0)
+
+
+def _norms(channels: Sequence[Float[Tensor, "sample _"]]) -> Float[Tensor, "sample channel"]:
+    return torch.stack([channel.norm(dim=1) for channel in channels], dim=1)
 
 
 def _compressed(rows: Float[Tensor, "sample column"]) -> Float[Tensor, "sample _"]:

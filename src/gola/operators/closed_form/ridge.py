@@ -51,11 +51,13 @@ def fit_ridge(
     num_samples = kernel.shape[-1]
     terms = kernel.new_ones(num_samples, 1) if free is None else free
     shifted = kernel + penalty * torch.eye(num_samples, dtype=kernel.dtype, device=kernel.device)
-    inverse = torch.cholesky_inverse(torch.linalg.cholesky(shifted))
-    carried = inverse @ terms
+    factor = torch.linalg.cholesky(shifted)
+    carried = torch.cholesky_solve(terms.expand(*shifted.shape[:-1], -1), factor)
     small = torch.linalg.inv(terms.T @ carried)
-    precision = inverse - carried @ small @ carried.mT
-    dual, coefficients = precision @ targets, small @ (carried.mT @ targets)
+    precision = torch.cholesky_inverse(factor) - carried @ small @ carried.mT
+    coefficients = small @ (carried.mT @ targets)
+    # Products with an inverse lose the digits that the solution of a system keeps.
+    dual = torch.cholesky_solve(targets - terms @ coefficients, factor)
     fitted = kernel @ dual + terms @ coefficients
     return RidgeFit(
         dual=dual,

@@ -51,9 +51,9 @@ class Probes:
             scales=samples.target_scales,
         )
 
-    def part(self, samples: Sequence[int], count: int) -> "Probes":
+    def part(self, samples: Sequence[int] | slice, count: int) -> "Probes":
         """Keep some samples, and the first places."""
-        values = self.values[:count, list(samples)]
+        values = self.values[:count, samples]
         return Probes(fractions=self.fractions[:count], values=values, scales=self.scales)
 
     def error(self, predictions: Float[Tensor, "probe sample channel"]) -> float:

@@ -146,16 +146,21 @@ class ShiftRegression:
         """
         wanted = to_waves(targets, sides)[kept]
         shifted = kernel + ridge * torch.eye(kernel.shape[1], dtype=kernel.dtype)
-        precision = torch.cholesky_inverse(torch.linalg.cholesky(0.5 * (shifted + shifted.mH)))
+        factor = torch.linalg.cholesky(0.5 * (shifted + shifted.mH))
+        precision = torch.cholesky_inverse(factor)
         # No ridge holds the constant back, which all shifts leave as it is.
         sums = precision[0].sum(dim=1, keepdim=True)
         total = sums.sum()
         offset = (sums.mH @ wanted[0] / total)[0]
         precision = torch.cat([(precision[0] - sums @ sums.mH / total)[None], precision[1:]])
-        dual = precision @ wanted
+        varying = torch.cat([wanted[:1] - offset, wanted[1:]])
+        # Products with an inverse lose the digits that the solution of a system keeps.
+        dual = torch.cholesky_solve(varying, factor)
         blocks = precision[:, groups[:, :, None], groups[:, None, :]]
         found = torch.linalg.solve(blocks, dual[:, groups])
         residuals = torch.empty_like(dual).index_copy(1, groups.flatten(), found.flatten(1, 2))
+        # What rounding does to predictions shows in the held-out ones too.
+        residuals = residuals + varying - shifted @ dual
         return ShiftRegression(
             dual=dual,
             offset=offset.real.clone(memory_format=torch.contiguous_format),

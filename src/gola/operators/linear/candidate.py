@@ -1,6 +1,7 @@
 """A linear map in the making: what it is fitted to, and the candidates that compete."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from jaxtyping import Float
@@ -15,6 +16,10 @@ from gola.representation.function_space import FunctionSpace
 from gola.representation.symmetry import Symmetries
 
 Prior = GreenPrior | SpectralPrior
+_Choose = Callable[[FittedInputs, FittedInputs, Symmetries], "Candidate"]
+
+# A kind of prior under which maps err this many times as much need not be tried with more samples.
+_FAR_BEHIND = 3.0
 
 
 @final
@@ -57,21 +62,32 @@ class LinearTask:
         samples: The training samples.
         outputs: The space of the solutions.
         solutions: Coefficients of the solutions.
+        errors: The error of the last map under each kind of prior.
     """
 
     samples: Samples
     outputs: FunctionSpace
     solutions: Float[Tensor, "sample mode channel"]
+    errors: dict[str, float] = field(default_factory=dict)
 
     def spectral(self, near: FittedInputs, wide: FittedInputs, symmetries: Symmetries) -> Candidate:
         """Choose a prior by frequency, and fit under it."""
         prior = choose_spectral_prior(wide.inputs.space, wide.features, self._probes(symmetries), symmetries)
-        return self._fitted(near, wide, prior, symmetries, is_wide=True)
+        found = self._fitted(near, wide, prior, symmetries, is_wide=True)
+        self.errors["spectral"] = found.error
+        return found
 
     def green(self, near: FittedInputs, wide: FittedInputs, symmetries: Symmetries) -> Candidate:
         """Choose a prior on Green's function, and fit under it."""
         prior = choose_green_prior(near.inputs.space, near.features, self._probes(symmetries), symmetries)
-        return self._fitted(near, wide, prior, symmetries, is_wide=False)
+        found = self._fitted(near, wide, prior, symmetries, is_wide=False)
+        self.errors["green"] = found.error
+        return found
+
+    def promising_priors(self, best: Candidate) -> list[_Choose]:
+        """Return how priors are chosen, without those under which maps were far worse than the best one so far."""
+        ways: dict[str, _Choose] = {"spectral": self.spectral, "green": self.green}
+        return [way for name, way in ways.items() if self.errors.get(name, 0.0) <= _FAR_BEHIND * best.error]
 
     def refitted(self, candidate: Candidate, near: FittedInputs, wide: FittedInputs) -> Candidate:
         """Fit under the prior of a candidate to inputs that are seen otherwise."""

@@ -5,14 +5,15 @@ number for each place, and Green's function one for each pair of places. So samp
 """
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import final
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 from torch import Tensor
 
 from gola.operators.closed_form.samples import Samples
@@ -28,7 +29,11 @@ NUM_FOLDS = 5
 """Each fold of the samples is predicted from the others."""
 # More samples than these tell next to nothing new of a medium.
 _MOST_SAMPLES = 200
-_NUM_STEPS = 60
+# Steps on one, two or three lattices from coarse to fine; each has twice the cells of the one before along an axis.
+_NUM_STEPS = {1: (60,), 2: (50, 20), 3: (40, 20, 10)}
+_FEWEST_CELLS = 4
+# A medium is given up where it misses the samples by so many times the error that it has to reach.
+_SLACK = (3.0, 1.5, 1.0)
 # The weight γ of the penalty; a third or three times as much makes next to no difference.
 _ROUGHNESS = 1e-5
 # Smaller changes of log a between two cells are no interface.
@@ -73,13 +78,32 @@ class Diffusion:
     @cached_property
     def medium(self) -> "Medium":
         """The medium that explains all samples best."""
-        return self._explaining(np.arange(len(self.solutions)))
+        return list(self._media)[-1]
+
+    def explains(self, error: float) -> bool:
+        """Whether a medium explains the samples with this mean relative L2 error at their points, or a lower one.
+
+        Where it does not by far, it is given up on a coarse lattice.
+        """
+        media = self._media
+        slack = _SLACK[-len(self._levels) :]
+        for allowed, medium in zip(slack, media, strict=True):
+            if self._misfit(medium) > allowed * error:
+                return False
+        # What was found need not be found again.
+        self.__dict__["medium"] = medium
+        return True
 
     @property
-    def misfit(self) -> float:
-        """Mean relative L2 error, at their points, of the samples that the medium was found from."""
-        observed = self._observed(np.arange(len(self.solutions)))
-        errors = observed.of(self.medium.response(self._sources - _mean(self._sources))) - observed.values
+    def _media(self) -> Iterator["Medium"]:
+        return self._explaining(np.arange(len(self.solutions)))
+
+    def _misfit(self, medium: "Medium") -> float:
+        """Return the mean relative L2 error, at their points, of the samples that the medium was found from."""
+        rows = np.arange(len(self.solutions))
+        observed = self._observed(medium.elements, rows, self._differences(rows))
+        sources = self._sources[self._elements.places_of(medium.elements)]
+        errors = observed.of(medium.response(sources - _mean(sources))) - observed.values
         sizes = np.array([float(targets.norm()) for targets in self.samples.targets])
         return float(np.mean(np.sqrt(observed.squares(errors)) / np.maximum(sizes, _TINY)))
 
@@ -89,7 +113,8 @@ class Diffusion:
         held_out = np.empty_like(self._states)
         for fold in np.array_split(order, min(NUM_FOLDS, len(order))):
             others = np.setdiff1d(order, fold)
-            held_out[:, fold] = self._predicted(self._explaining(others), others, self._sources[:, fold])
+            *_, medium = self._explaining(others)
+            held_out[:, fold] = self._predicted(medium, others, self._sources[:, fold])
         return LinearMap(held_out=self._through_nodes(held_out).T[..., None], solved=self._solved)
 
     def _solved(self) -> Affine:
@@ -97,24 +122,29 @@ class Diffusion:
         offset = self.solutions.mean(dim=0) - weights @ self.features.mean(dim=0).mT
         return Affine(weights=weights[:, None], offset=offset)
 
-    def _explaining(self, rows: Int[np.ndarray, " row"]) -> "Medium":
+    def _explaining(self, rows: Int[np.ndarray, " row"]) -> Iterator["Medium"]:
         few = rows[:_MOST_SAMPLES]
-        sources = self._sources[:, few]
-        return Medium.explaining(self._elements, sources - _mean(sources), self._observed(few))
+        sources, differences = self._sources[:, few] - _mean(self._sources[:, few]), self._differences(few)
+        coarse_to_fine = [
+            Misfit.of(elements, sources[self._elements.places_of(elements)], self._observed(elements, few, differences))
+            for elements in self._levels
+        ]
+        return Medium.explaining(coarse_to_fine)
 
-    def _observed(self, rows: Int[np.ndarray, " row"]) -> Observations:
+    def _observed(
+        self, elements: FiniteElements, rows: Int[np.ndarray, " row"], differences: Sequence[Float[np.ndarray, " _"]]
+    ) -> Observations:
+        return Observations.at(elements, [self._fractions[row] for row in rows], differences)
+
+    def _differences(self, rows: Int[np.ndarray, " row"]) -> list[Float[np.ndarray, " _"]]:
         """Return how solutions differ from their mean at the points of each sample."""
         mean = self.solutions[rows].mean(dim=0)
-        points = [self.samples.points[row] for row in rows]
-        targets = [self.samples.targets[row] for row in rows]
-        return Observations.at(
-            self._elements,
-            [self.outputs.fractions(places).cpu().numpy() for places in points],
-            [
-                (values - self.outputs.values(places, mean))[:, 0].cpu().numpy()
-                for places, values in zip(points, targets, strict=True)
-            ],
-        )
+        pairs = [(self.samples.points[row], self.samples.targets[row]) for row in rows]
+        return [(values - self.outputs.values(places, mean))[:, 0].cpu().numpy() for places, values in pairs]
+
+    @cached_property
+    def _fractions(self) -> list[Float[np.ndarray, "_ dim"]]:
+        return [self.outputs.fractions(places).cpu().numpy() for places in self.samples.points]
 
     def _predicted(
         self, medium: "Medium", known: Int[np.ndarray, " row"], sources: Float[np.ndarray, "node sample"]
@@ -128,11 +158,19 @@ class Diffusion:
         space = self.outputs.with_penalties(_NODE_PENALTIES * self.outputs.penalties)
         return space.coefficients([places], [torch.from_numpy(values).to(places)])[0]
 
-    @cached_property
+    @property
     def _elements(self) -> FiniteElements:
+        return self._levels[-1]
+
+    @cached_property
+    def _levels(self) -> list[FiniteElements]:
+        """Lattices from coarse to fine, each with half the spacing of the one before."""
         dim = self.outputs.dim
         resolved = math.ceil(_CELLS_PER_FUNCTION * self.outputs.num_modes ** (1.0 / dim))
-        return FiniteElements.on(self.outputs.sides.cpu().numpy(), min(_CELLS[dim], max(resolved, 2)))
+        counts = [min(_CELLS[dim], max(resolved, 2))]
+        while len(counts) < len(_NUM_STEPS) and counts[0] % 2 == 0 and counts[0] >= 2 * _FEWEST_CELLS:
+            counts.insert(0, counts[0] // 2)
+        return [FiniteElements.on(self.outputs.sides.cpu().numpy(), count) for count in counts]
 
     @cached_property
     def _places(self) -> Float[Tensor, "node dim"]:
@@ -164,46 +202,73 @@ class Medium:
     sign: float
 
     @staticmethod
-    def explaining(
-        elements: FiniteElements, sources: Float[np.ndarray, "node sample"], observed: Observations
-    ) -> "Medium":
-        """Find the medium in which the sources lead to the states that were observed, from the best constant one on."""
-        loads, wanted = elements.loads(sources), observed.values
-        squares = observed.squares(wanted)
-        floor = max(_LEAST_SHARE * squares.mean(), _TINY)
-        weights = (1.0 / np.maximum(squares, floor) / len(squares))[observed.samples]
-        uniform = observed.of(elements.extended(elements.solver(np.ones(len(elements.cells)))(loads)))
-        response = float(np.sum(weights * uniform * wanted) / max(np.sum(weights * uniform**2), _TINY))
+    def explaining(coarse_to_fine: Sequence["Misfit"]) -> Iterator["Medium"]:
+        """Find the medium in which the sources lead to the states that were observed, from the best constant one on.
+
+        What a coarse lattice shows takes little time there; finer ones only add what it cannot show. The medium that is
+        found on each lattice is yielded.
+        """
+        first = coarse_to_fine[0]
+        response = first.response_of_a_constant()
         sign = -1.0 if response < 0.0 else 1.0
         start = -np.log(max(abs(response), _TINY))
-
-        def objective(logarithm: Float[np.ndarray, " cell"]) -> tuple[float, Float[np.ndarray, " cell"]]:
-            values = np.exp(logarithm)
-            solve = elements.solver(values)
-            found = solve(sign * loads)
-            errors = observed.of(elements.extended(found)) - wanted
-            adjoint = solve(observed.transposed(2.0 * weights * errors)[elements.inside])
-            variation, slope = elements.variation(logarithm, _INTERFACE)
-            return (
-                float(np.sum(weights * errors**2)) + _ROUGHNESS * variation,
-                _ROUGHNESS * slope - values * elements.energies(adjoint, found),
-            )
-
-        logarithm = minimize(
-            objective,
-            np.full(len(elements.cells), start),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(start - _CONTRAST, start + _CONTRAST)] * len(elements.cells),
-            # Errors are relative to the states, so smaller changes are none.
-            options={"maxiter": _NUM_STEPS, "maxcor": 30, "ftol": 1e-10, "gtol": 1e-10},
-        ).x
-        return Medium(elements=elements, values=np.exp(logarithm), sign=sign)
+        logarithm = np.full(len(first.elements.cells), start)
+        for misfit, num_steps in zip(coarse_to_fine, _NUM_STEPS[len(coarse_to_fine)], strict=True):
+            logarithm = misfit.elements.refined(logarithm)
+            logarithm = minimize(
+                partial(misfit.objective, sign=sign),
+                logarithm,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=Bounds(np.full(len(logarithm), start - _CONTRAST), np.full(len(logarithm), start + _CONTRAST)),
+                # Errors are relative to the states, so smaller changes are none.
+                options={"maxiter": num_steps, "maxcor": 30, "ftol": 1e-10, "gtol": 1e-10},
+            ).x
+            yield Medium(elements=misfit.elements, values=np.exp(logarithm), sign=sign)
 
     def response(self, sources: Float[np.ndarray, "node sample"]) -> Float[np.ndarray, "node sample"]:
         """Return the states that sources lead to."""
         solve = self.elements.solver(self.values)
         return self.elements.extended(solve(self.sign * self.elements.loads(sources)))
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Misfit:
+    """How far the states in a medium are from those that were observed, on one lattice."""
+
+    elements: FiniteElements
+    loads: Float[np.ndarray, "inside sample"]
+    observed: Observations
+    weights: Float[np.ndarray, " point"]
+
+    @staticmethod
+    def of(elements: FiniteElements, sources: Float[np.ndarray, "node sample"], observed: Observations) -> "Misfit":
+        """Take sources at the nodes, and what was observed of the states that they lead to."""
+        squares = observed.squares(observed.values)
+        floor = max(_LEAST_SHARE * squares.mean(), _TINY)
+        weights = (1.0 / np.maximum(squares, floor) / len(squares))[observed.samples]
+        return Misfit(elements=elements, loads=elements.loads(sources), observed=observed, weights=weights)
+
+    def response_of_a_constant(self) -> float:
+        """Return by what the states in a medium of 1 have to be multiplied."""
+        elements, observed = self.elements, self.observed
+        uniform = observed.of(elements.extended(elements.solver(np.ones(len(elements.cells)))(self.loads)))
+        squares = max(float(np.sum(self.weights * uniform**2)), _TINY)
+        return float(np.sum(self.weights * uniform * observed.values)) / squares
+
+    def objective(self, logarithm: Float[np.ndarray, " cell"], sign: float) -> tuple[float, Float[np.ndarray, " cell"]]:
+        """Return the misfit with the penalty, and its gradient by the adjoint method."""
+        elements, observed, values = self.elements, self.observed, np.exp(logarithm)
+        solve = elements.solver(values)
+        found = solve(sign * self.loads)
+        errors = observed.of(elements.extended(found)) - observed.values
+        adjoint = solve(observed.transposed(2.0 * self.weights * errors)[elements.inside])
+        variation, slope = elements.variation(logarithm, _INTERFACE)
+        return (
+            float(np.sum(self.weights * errors**2)) + _ROUGHNESS * variation,
+            _ROUGHNESS * slope - values * elements.energies(adjoint, found),
+        )
 
 
 def _mean(values: Float[np.ndarray, "node sample"]) -> Float[np.ndarray, "node 1"]:

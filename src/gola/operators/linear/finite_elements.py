@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import product
 from typing import final
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 
-from gola.operators.linear.layered_factors import LayeredFactors
+from gola.operators.linear.layered_factors import LayeredFactors, layer_places
 
 _Solve = Callable[[Float[np.ndarray, "inside sample"]], Float[np.ndarray, "inside sample"]]
 
@@ -65,14 +65,27 @@ class FiniteElements:
 
     def solver(self, medium: Float[np.ndarray, " cell"]) -> _Solve:
         """Return what solves −∇·(a∇u) = f with u = 0 on the boundary, for integrals of f times each function inside."""
+        entries, num_layers = self._entries, self._cells_per_axis - 1
+        size = len(self.inside) // num_layers
+        flat = np.zeros(num_layers * 2 * size**2)
+        flat[entries.places] = entries.sums @ medium
+        blocks = flat.reshape(num_layers, 2, size, size)
+        return LayeredFactors.of(blocks[:, 0], blocks[:-1, 1]).solve
+
+    @cached_property
+    def _entries(self) -> "_Entries":
+        """How the entries of the matrix follow from the medium; nodes with the same first coordinate are a layer."""
         numbers = np.full(len(self.nodes), -1)
         numbers[self.inside] = np.arange(len(self.inside))
         rows, columns = (numbers[nodes] for nodes in _pairs(self.cells))
+        cells = np.repeat(np.arange(len(self.cells)), self.cells.shape[1] ** 2)
+        values = np.tile(self.stiffness.ravel(), len(self.cells))
         known = (rows >= 0) & (columns >= 0)
-        values = (medium[:, None, None] * self.stiffness).ravel()[known]
-        # Nodes with the same first coordinate are a layer.
-        num_layers = round(len(self.inside) ** (1.0 / self.nodes.shape[1]))
-        return LayeredFactors.of(rows[known], columns[known], values, len(self.inside), num_layers).solve
+        size = len(self.inside) // (self._cells_per_axis - 1)
+        upper, places = layer_places(rows[known], columns[known], size)
+        unique, which = np.unique(places, return_inverse=True)
+        sums = csr_array((values[known][upper], (which, cells[known][upper])), shape=(len(unique), len(self.cells)))
+        return _Entries(places=unique, sums=sums)
 
     def loads(self, sources: Float[np.ndarray, "node sample"]) -> Float[np.ndarray, "inside sample"]:
         """Return the integrals of sources times each function inside."""
@@ -89,19 +102,51 @@ class FiniteElements:
     ) -> tuple[Int[np.ndarray, "point corner"], Float[np.ndarray, "point corner"]]:
         """Return the nodes around each point, and how much of a function's value there is that of each node."""
         dim = fractions.shape[1]
-        cells_per_axis = round(len(self.cells) ** (1.0 / dim))
+        cells_per_axis = self._cells_per_axis
         cells = np.clip(np.floor(fractions * cells_per_axis), 0, cells_per_axis - 1).astype(np.int64)
         right = fractions * cells_per_axis - cells
         shares = [np.where(corner, right, 1.0 - right).prod(axis=1) for corner in product((False, True), repeat=dim)]
         number = np.ravel_multi_index(tuple(cells.T), (cells_per_axis,) * dim)
         return self.cells[number], np.stack(shares, axis=1)
 
+    def places_of(self, coarser: "FiniteElements") -> Int[np.ndarray, " node"]:
+        """Return the numbers, among the nodes here, of the nodes of a lattice with fewer cells by a whole factor."""
+        dim, here, there = self.nodes.shape[1], self._cells_per_axis, coarser._cells_per_axis
+        numbers = np.arange(len(self.nodes)).reshape([here + 1] * dim)
+        return numbers[(slice(None, None, here // there),) * dim].ravel()
+
+    def refined(self, values: Float[np.ndarray, " coarse_cell"]) -> Float[np.ndarray, " cell"]:
+        """Return a field here that is constant in each cell of a lattice with fewer cells by a whole factor."""
+        dim, there = self.nodes.shape[1], round(len(values) ** (1.0 / self.nodes.shape[1]))
+        field = values.reshape([there] * dim)
+        for axis in range(dim):
+            field = np.repeat(field, self._cells_per_axis // there, axis=axis)
+        return field.ravel()
+
+    @property
+    def _cells_per_axis(self) -> int:
+        return round(len(self.cells) ** (1.0 / self.nodes.shape[1]))
+
     def energies(
         self, first: Float[np.ndarray, "inside sample"], second: Float[np.ndarray, "inside sample"]
     ) -> Float[np.ndarray, " cell"]:
-        """Return the integral over each cell of ∇u·∇v, summed over samples."""
-        u, v = self.extended(first)[self.cells], self.extended(second)[self.cells]
-        return np.einsum("eis,eis->e", u, np.einsum("ij,ejs->eis", self.stiffness, v))
+        """Return the integral over each cell of ∇u·∇v, summed over samples.
+
+        Sums and differences along the axes are what a cell's matrix is diagonal in.
+        """
+        dim = self.nodes.shape[1]
+        lattice = (*[self._cells_per_axis + 1] * dim, -1)
+        modes = zip(
+            *(_sums_and_differences(self.extended(one).reshape(lattice), dim) for one in (first, second)), strict=True
+        )
+        corners = reduce(np.kron, [np.array([[1.0, 1.0], [-1.0, 1.0]])] * dim)
+        weights = np.einsum("mi,ij,mj->m", corners, self.stiffness, corners) / len(corners) ** 2
+        products = (
+            weight * np.einsum("...s,...s->...", u, v)
+            for weight, (u, v) in zip(weights, modes, strict=True)
+            if weight > 0.0
+        )
+        return sum(products).ravel()
 
     def variation(self, values: Float[np.ndarray, " cell"], width: float) -> tuple[float, Float[np.ndarray, " cell"]]:
         """Return the total variation of a field in the unit cube, and its gradient.
@@ -114,6 +159,26 @@ class FiniteElements:
         slopes = self.face_area * steps / sizes
         gradient = np.bincount(high, slopes, len(values)) - np.bincount(low, slopes, len(values))
         return self.face_area * float(np.sum(sizes - width)), gradient
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Entries:
+    """Entries of the matrix of a diffusion: where in its blocks they are, and which cells' values they add up."""
+
+    places: Int[np.ndarray, " entry"]
+    sums: csr_array
+
+
+def _sums_and_differences(
+    values: Float[np.ndarray, "*lattice sample"], dim: int
+) -> list[Float[np.ndarray, "*cells sample"]]:
+    """Return the sums and differences of the corners of each cell along all axes, in all combinations."""
+    found = [values]
+    for axis in range(dim):
+        low, high = ((slice(None),) * axis + (end,) for end in (slice(None, -1), slice(1, None)))
+        found = [made for one in found for made in (one[high] + one[low], one[high] - one[low])]
+    return found
 
 
 def _assembled(cells: Int[np.ndarray, "cell corner"], element: Float[np.ndarray, "corner corner"]) -> csc_array:

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Float, Shaped
+from jaxtyping import Float
 from torch import Tensor
 
 from gola.representation.cosines import amplitudes, axis_cosines, flat_index
@@ -27,8 +27,6 @@ Window = Literal["gaussian", "cauchy"]
 
 # Gauss–Legendre nodes along an axis: enough for the products of 40 half-waves with the narrowest window.
 _NUM_QUADRATURE = 96
-# Numbers that a portion of nodes may hold at once.
-_PORTION = 4_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,13 +76,9 @@ class InputFunctions:
         """The table of each sample as one row."""
         return self.table.flatten(1)
 
-    def smoothed(
-        self, components: Sequence[Component], nodes: Float[Tensor, "node dim"]
-    ) -> Float[Tensor, "node sample entry"]:
-        """Apply the covariance of Green's function at each node to every input function."""
-        total = sum(component.share * self._covered(component, nodes, self.table[None]) for component in components)
-        assert isinstance(total, Tensor)
-        return total.flatten(2)
+    def rotated(self) -> Float[Tensor, "wave rest"]:
+        """The tables with the waves of the first axis as rows, and samples and channels after the other axes."""
+        return self.table.flatten(0, 1).movedim(0, -1).contiguous().flatten(1)
 
     def covered(
         self,
@@ -93,20 +87,18 @@ class InputFunctions:
         dual: Float[Tensor, "node sample output"],
     ) -> Float[Tensor, "node output entry"]:
         """Apply the covariance at each node to sums of the input functions with coefficients of its own."""
-        summed = (dual.mT @ self.rows).unflatten(2, self.table.shape[1:])
-        total = sum(component.share * self._covered(component, nodes, summed) for component in components)
-        assert isinstance(total, Tensor)
-        return total.flatten(2)
+        found = nodes.new_zeros(len(nodes), dual.shape[2], self.table[0].numel())
+        rows, shape = self.rows, self.table.shape[1:]
+        for component in components:
+            axes = [axis_matrices(self.space, component, axis, nodes[:, axis]) for axis in range(self.space.dim)]
+            for total, coefficients, *matrices in zip(found, dual, *axes, strict=True):
+                tables = (coefficients.T @ rows).view(-1, *shape[1:]).movedim(0, -1).contiguous()
+                total += component.share * rotated_through(tables.flatten(1), matrices).view_as(total)
+        return found
 
     def features(self, rows: Float[Tensor, "*shape entry"]) -> Float[Tensor, "*shape feature"]:
         """Take the entries that belong to functions of the space from rows laid out like :attr:`rows`."""
         return rows.unflatten(-1, (self.table.shape[1], -1))[..., self.chosen].flatten(-2)
-
-    def portions(self, nodes: Shaped[Tensor, "node *rest"]) -> Iterator[slice]:
-        """Cut the nodes into portions that fit into memory."""
-        step = max(1, _PORTION // self.table.numel())
-        for start in range(0, len(nodes), step):
-            yield slice(start, min(start + step, len(nodes)))
 
     def along_lines(
         self, component: Component, lines: Float[Tensor, "line others"]
@@ -114,29 +106,29 @@ class InputFunctions:
         """Yield the functions with the covariance applied along all axes but the last, for each line of nodes."""
         factors = [axis_matrices(self.space, component, axis, lines[:, axis]) for axis in range(self.space.dim - 1)]
         for line in range(len(lines)):
-            tables = self.table[None]
+            tables = self.table
             for axis, matrices in enumerate(factors):
-                tables = _mixed(tables, matrices[line : line + 1], axis)
-            yield tables[0].flatten(1, -2)
-
-    def _covered(
-        self,
-        component: Component,
-        nodes: Float[Tensor, "node dim"],
-        tables: Float[Tensor, "some_node row channel *wave"],
-    ) -> Float[Tensor, "node row channel *wave"]:
-        for axis in range(self.space.dim):
-            tables = _mixed(tables, axis_matrices(self.space, component, axis, nodes[:, axis]), axis)
-        return tables
+                tables = mixed(tables, matrices[line], axis)
+            yield tables.flatten(1, -2)
 
 
-def _mixed(
-    tables: Float[Tensor, "some_node row channel *wave"], matrices: Float[Tensor, "node size size"], axis: int
-) -> Float[Tensor, "node row channel *wave"]:
+def rotated_through(
+    tables: Float[Tensor, "wave rest"], matrices: Sequence[Float[Tensor, "wave wave"]]
+) -> Float[Tensor, "row entry"]:
+    """Multiply tables by a matrix along each axis: every product takes the first axis, and leaves it behind as last.
+
+    What comes after the axes, samples or channels, is the first axis in the end.
+    """
+    for matrix in matrices:
+        tables = tables.reshape(len(matrix), -1).T @ matrix
+    return tables
+
+
+def mixed(
+    tables: Float[Tensor, "row channel *wave"], matrix: Float[Tensor, "wave wave"], axis: int
+) -> Float[Tensor, "row channel *wave"]:
     """Multiply tables by a matrix along one axis; rows, channels and the other axes only come along."""
-    moved = tables.movedim(3 + axis, -1)
-    mixed = moved.flatten(1, -2) @ matrices
-    return mixed.unflatten(1, moved.shape[1:-1]).movedim(-1, 3 + axis)
+    return (tables.movedim(2 + axis, -1) @ matrix).movedim(-1, 2 + axis)
 
 
 def kernel_at(
@@ -160,10 +152,15 @@ def _lines_pay(functions: InputFunctions, nodes: Float[Tensor, "node dim"]) -> b
 def kernel_by_node(
     functions: InputFunctions, components: Sequence[Component], nodes: Float[Tensor, "node dim"]
 ) -> Float[Tensor, "node sample sample"]:
-    """Return the same as :func:`kernel_at`, one node after the other."""
-    rows = functions.rows
-    parts = [functions.smoothed(components, nodes[portion]) @ rows.T for portion in functions.portions(nodes)]
-    return torch.cat(parts)
+    """Return the same as :func:`kernel_at`, one node after the other: what belongs to a node fits into the cache."""
+    space, tables, columns = functions.space, functions.rotated(), functions.rows.T
+    kernel = nodes.new_zeros(len(nodes), columns.shape[1], columns.shape[1])
+    for component in components:
+        axes = [axis_matrices(space, component, axis, nodes[:, axis]) for axis in range(space.dim)]
+        for found, *matrices in zip(kernel, *axes, strict=True):
+            covered = rotated_through(tables, matrices).view(columns.shape[1], -1)
+            found.addmm_(covered, columns, alpha=component.share)
+    return kernel
 
 
 def kernel_by_line(
@@ -196,13 +193,12 @@ def _inner_products(
     last: Float[Tensor, "node pair"],
 ) -> Float[Tensor, "node pairs_of_samples"]:
     """Return the inner product of functions with covered ones under matrices of the last axis, upper triangle only."""
-    num_samples, _, size = covered.shape
-    columns = functions.mT.flatten(0, 1)
-    found = []
-    for rows in torch.arange(num_samples).split(max(1, _PORTION // (num_samples * size**2))):
-        pairs = [(columns[size * row :] @ covered[row]).view(-1, size**2) for row in rows.tolist()]
-        found.append(last @ torch.cat(pairs).T)
-    return torch.cat(found, dim=1)
+    size = covered.shape[2]
+    columns, found = functions.mT.flatten(0, 1), []
+    for row, tables in enumerate(covered):
+        pairs = (columns[size * row :] @ tables).view(-1, size**2)
+        found.append(pairs @ last.T)
+    return torch.cat(found).T
 
 
 def axis_matrices(

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.sparse import csr_array
 
 from gola.operators.linear.finite_elements import FiniteElements
 
@@ -48,15 +50,27 @@ class Observations:
 
     def of(self, states: Float[np.ndarray, "node sample"]) -> Float[np.ndarray, " point"]:
         """Return what would be seen of these states."""
-        return np.einsum("pc,pc->p", self.shares, states[self.corners, self.samples[:, None]])
+        seen: Float[np.ndarray, " point"] = self._matrix @ states.ravel()
+        return seen
 
     def transposed(self, residuals: Float[np.ndarray, " point"]) -> Float[np.ndarray, "node sample"]:
         """Return how the sum of residual times value seen changes with the states."""
+        changes: Float[np.ndarray, "node sample"] = (self._transposed @ residuals).reshape(self.num_nodes, -1)
+        return changes
+
+    @cached_property
+    def _matrix(self) -> csr_array:
+        """What is seen, as a matrix that states at all nodes, those of all samples at a node together, go through."""
         num_samples = int(self.samples[-1]) + 1
-        places = self.corners * num_samples + self.samples[:, None]
-        weights = self.shares * residuals[:, None]
-        sums = np.bincount(places.ravel(), weights.ravel(), minlength=self.num_nodes * num_samples)
-        return sums.reshape(self.num_nodes, num_samples)
+        columns = (self.corners * num_samples + self.samples[:, None]).ravel()
+        starts = np.arange(len(self.corners) + 1) * self.corners.shape[1]
+        return csr_array(
+            (self.shares.ravel(), columns, starts), shape=(len(self.corners), self.num_nodes * num_samples)
+        )
+
+    @cached_property
+    def _transposed(self) -> csr_array:
+        return csr_array(self._matrix.T)
 
     def squares(self, values: Float[np.ndarray, " point"]) -> Float[np.ndarray, " sample"]:
         """Return the sum of squares over the points of each sample."""

@@ -14,6 +14,7 @@ from torch import Tensor
 from gola.geometry.symmetry import candidates, largest_group
 from gola.metrics import relative_l2
 from gola.operators.closed_form.ridge import fit_ridge
+from gola.operators.closed_form.ridge_path import RidgePath
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
 from gola.operators.linear.green import Component, InputFunctions, Window, kernel_at
@@ -32,8 +33,10 @@ _WINDOWS: tuple[Window, ...] = ("gaussian", "cauchy")
 _FAR_FACTOR = 4.0
 _FAR_SHARES = (1.0, 0.1)
 _RATE = 10.0
-# For each probe and each prior there is a matrix of samples by samples; settings show with few of both.
-_SEARCH_PROBES = 32
+# For each probe and each prior there is a matrix of samples by samples; settings show with few of both. So many probes
+# show which shapes are worth a look at all of them.
+_SEARCH_PROBES, _FIRST_PROBES = 32, 8
+_FINALISTS = 3
 _SEARCH_SAMPLES = 50
 # Samples with their copies: settings chosen with fewer than are there to fit may fit them badly.
 _SEARCH_COPIES = 100
@@ -72,9 +75,8 @@ def choose_green_prior(
         probes=probes.part(copied_rows, _SEARCH_PROBES),
         groups=symmetries.groups(len(rows)),
     )
-    dim = inputs.dim
-    start = [_Shape(widths=(width,) * dim, window=window) for width in _WIDTHS for window in _WINDOWS]
-    best = search.best_of(start, _PENALTIES)
+    first = [_Shape(widths=(width,) * inputs.dim, window=window) for width in _WIDTHS for window in _WINDOWS]
+    best = search.best_of_many(first, _PENALTIES)
     widths = [partial(_other_widths, axes) for axes in symmetries.tied_axes]
     sweep: list[_Variation] = [*widths, _other_windows, _other_shares]
     finer: list[_Variation] = [partial(_finer_widths, axes) for axes in symmetries.tied_axes]
@@ -99,9 +101,10 @@ def choose_spectral_prior(
         kernel = prior.weighted(inputs, centred) @ centred.flatten(1).T
         # Inputs that are all alike have no variance.
         scale = float(kernel.diagonal().mean()) or 1.0
+        path = RidgePath(kernel=kernel, targets=probes.rows, groups=groups)
         for penalty in _SHARES:
-            held_out = fit_ridge(kernel, probes.rows, penalty * scale, groups=groups).held_out
-            scored.append((probes.error_of_rows(held_out), replace(prior, penalty=penalty * scale)))
+            error = probes.error_of_rows(path.held_out(penalty * scale))
+            scored.append((error, replace(prior, penalty=penalty * scale)))
     return min(scored, key=lambda candidate: candidate[0])[1]
 
 
@@ -189,16 +192,32 @@ class _GreenSearch:
     probes: Probes
     groups: Int[Tensor, "sample member"] | None
     kernels: dict[Component, Tensor] = field(default_factory=dict)
+    scored: dict[tuple[_Shape, float], _Scored] = field(default_factory=dict)
+
+    def best_of_many(self, shapes: Sequence[_Shape], penalties: Sequence[float]) -> _Scored:
+        """Return the best of many covariances and penalties; most of them are looked at with few probes only."""
+        few = replace(self, probes=self.probes.part(slice(None), _FIRST_PROBES), kernels={}, scored={})
+        ranked = sorted(min(few._along(shape, penalties)) for shape in shapes)
+        return min(self.best_of([one.shape], _near(one.penalty)) for one in ranked[:_FINALISTS])
 
     def best_of(self, shapes: Iterable[_Shape], penalties: Sequence[float]) -> _Scored:
         """Return the best of some covariances with the best of some penalties."""
-        return min(self._scored(shape, penalty) for shape in shapes for penalty in penalties)
+        return min(self._score(shape, penalty) for shape in shapes for penalty in penalties)
 
-    def _scored(self, shape: _Shape, penalty: float) -> _Scored:
-        kernel = sum(component.share * self._kernel(replace(component, share=1.0)) for component in shape.components)
-        assert isinstance(kernel, Tensor)
-        held_out = fit_ridge(kernel, self.probes.values, penalty, groups=self.groups).held_out
-        return _Scored(error=self.probes.error(held_out), shape=shape, penalty=penalty)
+    def _score(self, shape: _Shape, penalty: float) -> _Scored:
+        if (shape, penalty) not in self.scored:
+            fit = fit_ridge(self._sum(shape), self.probes.values, penalty, groups=self.groups)
+            self.scored[shape, penalty] = _Scored(error=self.probes.error(fit.held_out), shape=shape, penalty=penalty)
+        return self.scored[shape, penalty]
+
+    def _along(self, shape: _Shape, penalties: Sequence[float]) -> Iterator[_Scored]:
+        path = RidgePath(kernel=self._sum(shape), targets=self.probes.values, groups=self.groups)
+        for penalty in penalties:
+            yield _Scored(error=self.probes.error(path.held_out(penalty)), shape=shape, penalty=penalty)
+
+    def _sum(self, shape: _Shape) -> Float[Tensor, "probe sample sample"]:
+        near, far = shape.components
+        return torch.add(self._kernel(near), self._kernel(replace(far, share=1.0)), alpha=far.share)
 
     def _kernel(self, component: Component) -> Float[Tensor, "probe sample sample"]:
         if component not in self.kernels:
@@ -211,7 +230,8 @@ def _near(penalty: float, step: float = 1.0) -> list[float]:
 
 
 def _other_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
-    for width in _WIDTHS:
+    place = _WIDTHS.index(shape.widths[min(axes)])
+    for width in _WIDTHS[max(place - 1, 0) : place + 2]:
         yield replace(shape, widths=tuple(width if axis in axes else old for axis, old in enumerate(shape.widths)))
 
 

@@ -60,8 +60,10 @@ class FreeMean:
     name = "mean"
 
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
-        """Propose a map of inputs whose means are fitted freely."""
-        yield task.refitted(best, best.near.with_free_mean(), best.wide.with_free_mean())
+        """Propose a map of inputs whose means are fitted freely, where that makes a difference."""
+        near, wide = best.near.with_free_mean(), best.wide.with_free_mean()
+        if (wide if best.is_wide else near).differs_from(best.read):
+            yield task.refitted(best, near, wide)
 
 
 @final
@@ -96,7 +98,7 @@ class Augmentation:
             )
             if len(symmetries) > largest:
                 largest = len(symmetries)
-                tried = [prior(best.near, best.wide, symmetries) for prior in (task.spectral, task.green)]
+                tried = [prior(best.near, best.wide, symmetries) for prior in task.promising_priors(best)]
                 proposal = min(tried, key=lambda candidate: candidate.error)
                 yield proposal
                 best = proposal if proposal.error < CLEARLY_BETTER * best.error else best
@@ -138,7 +140,7 @@ class Medium:
             samples=task.samples,
         )
         # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
-        if diffusion.misfit <= best.error:
+        if diffusion.explains(best.error):
             plain = replace(best, is_wide=False, prior=None, symmetries=Symmetries.none(task.outputs.dim), noise=None)
             yield task.with_map(plain, diffusion.map())
 
