@@ -8,7 +8,7 @@ from typing import Any
 from gola.fitting.configs import preset
 from gola.protocol import TrainingConfig
 from gola.runs import RunConfig
-from paper.budgets import Budget
+from paper.budgets import Budget, Density
 from paper.contenders import Contender
 from paper.protocol import Protocol, split_resolution
 
@@ -185,9 +185,10 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
         data: Folder of the data sets.
         seed: Which repetition.
     """
-    dense = cell.num_points is not None and cell.num_points > protocol.num_points
     problem, _ = split_resolution(cell.problem)
-    training = cell.training or budget.training_of(cell.operator, problem, dense=dense)
+    training = cell.training or budget.training_of(
+        cell.operator, problem, num_train=cell.num_train, density=_density_of(cell, protocol)
+    )
     redrawn = protocol.redraws(cell.operator) and not cell.known_points and cell.num_points is not None
     return RunConfig(
         data=str(data / f"{cell.problem}.h5"),
@@ -203,13 +204,19 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
     )
 
 
+def _density_of(cell: Cell, protocol: Protocol) -> Density:
+    if cell.num_points is None or cell.num_points == protocol.num_points:
+        return "usual"
+    return "sparse" if cell.num_points < protocol.num_points else "dense"
+
+
 def seeds_of(cell: Cell, protocol: Protocol, budget: Budget) -> range:
     """Return the seeds that a budget asks for: several for the main lines of Tables 1 and 2."""
     contender = next((contender for contender in protocol.contenders if contender.operator == cell.operator), None)
     if contender is None:
         return range(budget.num_seeds)
     in_table = cell.num_train in (protocol.few, protocol.many) and cell.num_points in (None, protocol.num_points)
-    in_table = in_table and not cell.settings and not cell.known_points
+    in_table = in_table and not cell.settings and not cell.known_points and cell.problem in protocol.problems
     return budget.seeds_of(contender, in_table=in_table)
 
 

@@ -35,7 +35,7 @@ class Planned:
         """Whether it is done, and by which code, in words."""
         if self.row is None:
             return "to do"
-        return "done" if self.row.code_version == code_version() else "done by older code"
+        return "done" if self.row.code_version == code_version(self.run.operator) else "done by older code"
 
     @property
     def problem(self) -> str:

@@ -57,8 +57,8 @@ class Law:
 
 
 LAWS = {
-    # The mean of the forcing is not published: it was calibrated, see the notes on the paper.
-    "nonlinear_diffusion": Law(problem="nonlinear_diffusion", parameters={"mean_forcing": 2.0}),
+    # Mean and length of the forcing explain most of what is published: see the notes on the paper.
+    "nonlinear_diffusion": Law(problem="nonlinear_diffusion", parameters={"mean_forcing": 2.0, "length_scale": 0.1}),
     "zero_mean_diffusion": Law(problem="nonlinear_diffusion"),
 }
 """Laws of problems that are not simply the library's problem of that name."""
@@ -100,7 +100,7 @@ class Protocol:
     redrawn: tuple[str, ...] = ("gkn", "gola/paper", "gola")
     strict: tuple[str, ...] = ("gkn", "gola")
     num_samples: int = 200
-    data_seed: int = 18923
+    data_seed: int = 18924
     num_test: int = 100
     few: int = 30
     many: int = 100

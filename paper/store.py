@@ -114,4 +114,4 @@ class Store:
 
 def is_current(row: Row) -> bool:
     """Whether the present code made it."""
-    return row.code_version == code_version()
+    return row.code_version == code_version(row.run.operator)

@@ -62,7 +62,16 @@ VARIANTS = {
     "batch 2, rate 8e-3": Variant(training=replace(_PAIRS, learning_rate=8e-3)),
     "batch 2, rate 16e-3": Variant(training=replace(_PAIRS, learning_rate=16e-3)),
     "batch 2, rate 8e-3, 5000 steps": Variant(training=replace(_PAIRS, learning_rate=8e-3, num_steps=5000)),
+    "batch 1, rate 4e-3, 5000 steps": Variant(
+        training=replace(_FIRST, learning_rate=4e-3, num_steps=5000, batch_size=1)
+    ),
+    "batch 2, rate 2e-3, 4000 steps": Variant(training=replace(_PAIRS, learning_rate=2e-3, num_steps=4000)),
+    "batch 2, rate 8e-3, 4000 steps": Variant(training=replace(_PAIRS, learning_rate=8e-3, num_steps=4000)),
     "batch 2, rate 8e-3, weight decay 0.1": Variant(training=replace(_PAIRS, learning_rate=8e-3, weight_decay=0.1)),
+    "batch 2, rate 8e-3, weight decay 0.1, 8000 steps": Variant(
+        training=replace(_PAIRS, learning_rate=8e-3, weight_decay=0.1, num_steps=8000)
+    ),
+    "batch 2, rate 8e-3, weight decay 1": Variant(training=replace(_PAIRS, learning_rate=8e-3, weight_decay=1.0)),
     "batch 2, rate 8e-3, averaging 0.99": Variant(training=replace(_PAIRS, learning_rate=8e-3, averaging=0.99)),
     "batch 2, rate 8e-3, 512 modes": Variant(settings={"num_modes": 512}, training=replace(_PAIRS, learning_rate=8e-3)),
     "batch 2, rate 2e-3 or 8e-3, 5000 steps": Variant(training=replace(_PAIRS, rates=(2e-3, 8e-3), num_steps=5000)),
@@ -70,6 +79,11 @@ VARIANTS = {
         operator="gkn",
         settings={"width": 32, "kernel_width": 64},
         training=replace(_FIRST, batch_size=2),
+    ),
+    "gkn, radius 0.1, rate 4e-3": Variant(
+        operator="gkn",
+        settings={"width": 32, "kernel_width": 64},
+        training=replace(_FIRST, batch_size=2, learning_rate=4e-3),
     ),
     "gkn, radius 0.2, rate 4e-3": Variant(
         operator="gkn",

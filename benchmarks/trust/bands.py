@@ -16,8 +16,8 @@ from gola.operators.closed_form.closed_form import ClosedForm
 from gola.operators.operator import FitResult, OperatorConfig
 from gola.protocol import FitTask, TrainingConfig
 from gola.registry import OPERATORS
-from gola.surrogate.quick import quick_operator
 from gola.surrogate.calibration_study import KINDS, LEVELS, judged_sample, spearman
+from gola.surrogate.quick import quick_operator
 
 METHODS = ("kernel", "linear", "pod_gp", "auto", "deeponet")
 SIZES = (10, 20, 30, 50, 100)

@@ -44,17 +44,18 @@ def page(rows: Sequence[Row]) -> str:
 
 _HEAD = """# Bands, measured
 
-`python -m benchmarks.trust` fits to random splits of coarse versions of all built-in problems, of seeds that nothing was
-developed on, and counts how often bands hold for 30 test samples each; it continues where it stopped.
+`python -m benchmarks.trust` fits to random splits of coarse versions of all built-in problems, of seeds that nothing
+was developed on, and counts how often bands hold for 30 test samples each; it continues where it stopped.
 `python -m benchmarks.trust --report` writes this page from `results/trust/bands.csv`: {cells} cells of up to {splits}
 splits so far. What bands promise, and how they are drawn, is [explained](trust.md).
 
 ![Actual against nominal coverage](images/trust.png)
 
-Percent of fields (e, everywhere) or of points (p, pointwise) that lay in bands of 50, 80, 90 and 95 %, with the standard
-error over cells; the half-width of the pointwise band of 90 % in units of the root mean square error, and the rank
-correlation of estimated and actual errors over test samples, both as medians over cells. Levels that so few samples
-do not support are left out. `auto` is without networks; `deeponet` is trained briefly, with five held-out folds.
+Percent of fields (e, everywhere) or of points (p, pointwise) that lay in bands of 50, 80, 90 and 95 %, with the
+standard error over cells; the half-width of the pointwise band of 90 % in units of the root mean square error, and the
+rank correlation of estimated and actual errors over test samples, both as medians over cells. Levels that so few
+samples do not support are left out. `auto` is without networks; `deeponet` is trained briefly, with five held-out
+folds.
 """
 
 

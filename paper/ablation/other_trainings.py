@@ -34,7 +34,7 @@ _NUM_NETWORKS = 5
 
 def run_other(run: RunConfig, variant: str) -> Row:
     """Do a run with one of :data:`OTHER_TRAININGS`, on one thread."""
-    code, start = code_version(), time.perf_counter()
+    code, start = code_version(run.operator), time.perf_counter()
     num_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

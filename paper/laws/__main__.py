@@ -26,7 +26,7 @@ LAWS: dict[str, dict[str, float]] = {
     "mean 2.5": {"mean_forcing": 2.5},
     "initial height 1": {"initial_height": 1.0},
     "mean 2, length 0.1": {"mean_forcing": 2.0, "length_scale": 0.1},
-    "mean 2, length 0.4": {"mean_forcing": 2.0, "length_scale": 0.4},
+    "mean 1.5, length 0.1": {"mean_forcing": 1.5, "length_scale": 0.1},
 }
 SIZES = (5, 10, 20, 30)
 MEAN = "mean"

@@ -1,5 +1,6 @@
 """What differs from the paper and what was chosen where it says nothing, in words."""
 
+from gola.protocol import TrainingConfig
 from gola.report.page import Table
 from gola.runs import RunConfig
 from paper.contenders import Contender
@@ -48,23 +49,35 @@ def _row(store: Store, contender: Contender) -> list[str]:
         length = "chosen automatically" if run.heeds("session") else "closed form"
         return [contender.title, seeds, length, "–", "–", "–"]
     training = store.budget.training_of(contender.operator, "")
-    length = f"{training.num_steps} steps" if training.num_epochs is None else f"{training.num_epochs} epochs"
+    length = _length(store, training)
     name = contender.operator.partition("/")[0]
     more = [
         f"{epochs} on {TITLES[problem]}"
         for (operator, problem), epochs in store.budget.longer.items()
         if operator == name
     ]
-    batch = store.budget.dense_batches.get(contender.operator)
-    dense = "" if batch is None else f", {batch} at more than {store.protocol.num_points} points"
+    others = [
+        f"at {words} points {one.num_steps} steps of {one.batch_size}, rate {one.learning_rate:g}"
+        for words, trainings in (("fewer", store.budget.sparse), ("more", store.budget.dense))
+        for operator, one in trainings.items()
+        if operator == contender.operator
+    ]
     changes = "".join(
         f", {setting}={value}" for setting, value in store.budget.settings.get(contender.operator, {}).items()
     )
     return [
         f"{contender.title}{changes}",
         seeds,
-        ", ".join([length, *more]),
-        f"{training.batch_size}{dense}",
+        "; ".join([", ".join([length, *more]), *others]),
+        f"{training.batch_size}",
         " or ".join(f"{rate:g}" for rate in training.rates or (training.learning_rate,)),
         f"{training.weight_decay:g}",
     ]
+
+
+def _length(store: Store, training: TrainingConfig) -> str:
+    if training.num_epochs is not None:
+        return f"{training.num_epochs} epochs"
+    if store.budget.samples is None:
+        return f"{training.num_steps} steps"
+    return f"{training.num_steps} steps for {store.budget.samples} samples, others by the square root"

@@ -45,7 +45,6 @@ BRIEF = Budget(
     num_other_seeds=1,
     training={"others": TrainingConfig(num_epochs=1, validation_share=0.0)},
     longer={},
-    dense_batches={},
     settings={},
     grid_sizes=(5, 8),
     grid_densities=(20, 60),

@@ -136,6 +136,17 @@ def test_fno_is_trained_as_published():
     assert lengths == {**dict.fromkeys(PROTOCOL.compared, (150, 10)), "advection": (300, 10)}
 
 
+def test_steps_grow_with_the_square_root_of_the_samples():
+    steps = {cell.num_train: run(cell).training.num_steps for cell in cells("curves") if cell.operator == "gola"}
+    assert steps[30] == BUDGETS["standard"].training["gola"].num_steps
+    assert steps[5] < steps[30] < steps[100] == round(steps[30] * (100 / 30) ** 0.5)
+
+
+def test_cells_at_other_densities_choose_no_rate():
+    rates = {cell.num_points: run(cell).training.rates for cell in cells("table3", "table5") if cell.operator == "gola"}
+    assert [number for number, tried in rates.items() if tried] == [1000]
+
+
 def test_steps_at_many_points_take_fewer_samples():
     batches = {cell.num_points: run(cell).training.batch_size for cell in cells("capacity") if cell.operator == "gola"}
     assert batches[1000] == 2

@@ -14,7 +14,7 @@ def planned(seconds=60.0, row=None):
 def test_a_run_says_whether_it_is_done_and_by_which_code():
     assert planned().state == "to do"
     assert planned(row=made_row(RUN, 0.1, code_version="old")).state == "done by older code"
-    assert planned(row=made_row(RUN, 0.1, code_version=code_version())).state == "done"
+    assert planned(row=made_row(RUN, 0.1, code_version=code_version(RUN.operator))).state == "done"
 
 
 def test_an_unknown_time_counts_like_the_mean_of_the_others():

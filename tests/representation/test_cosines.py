@@ -46,3 +46,12 @@ def test_the_functions_are_orthonormal_for_the_mean_over_the_box():
     middle = (torch.arange(64, dtype=torch.float64) + 0.5) * torch.pi / 64
     functions = evaluate(torch.cartesian_prod(middle, middle), lowest_waves(50, 2))
     torch.testing.assert_close(functions.T @ functions / 64**2, torch.eye(50, dtype=torch.float64), rtol=0, atol=1e-12)
+
+
+def test_many_waves_on_a_line_are_summed_by_few():
+    angles = torch.linspace(0.0, torch.pi, 200, dtype=torch.float64)[:, None]
+    for count in (1, 2, 17, 500):
+        waves = lowest_waves(count, dim=1)
+        coefficients = torch.randn(count, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+        expected = evaluate(angles, waves) @ coefficients
+        torch.testing.assert_close(combine(angles, waves, coefficients), expected, rtol=1e-11, atol=1e-11)

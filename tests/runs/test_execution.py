@@ -21,7 +21,7 @@ def test_a_run_fits_to_training_samples_and_is_evaluated_on_the_others(data):
     assert result.num_parameters == surrogate.operator.num_parameters
     assert 0 < result.fit_seconds < result.seconds
     assert 0 < result.predict_seconds < result.seconds
-    assert result.code_version == code_version()
+    assert result.code_version == code_version(run.operator)
     assert result.data == Dataset.load(data).fingerprint()
 
 

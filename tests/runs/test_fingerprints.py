@@ -4,7 +4,7 @@ import pytest
 
 from gola.data.dataset import Dataset
 from gola.runs import code_version, fingerprint_of
-from gola.runs.fingerprints import _ENTRY, _essence, _imported_modules
+from gola.runs.fingerprints import _ENTRY, _deciding_modules, _essence, _imported_modules
 
 CODE = '''
 """What it is."""
@@ -29,6 +29,19 @@ def test_the_code_version_covers_what_decides_numbers_and_nothing_else():
         name for name in modules if name.startswith(("gola.cli", "gola.plotting", "gola.problems", "gola.data.formats"))
     ]
     assert len(code_version()) == 8
+
+
+def test_work_on_closed_forms_leaves_the_version_of_networks_alone_and_the_other_way_round():
+    network, closed_form = set(_deciding_modules("gola/paper")), set(_deciding_modules("linear"))
+    assert {"gola.operators.gola.gola", "gola.fitting.training.loop", "gola.graph.fused.statistics"} <= network
+    assert not [name for name in network if name.startswith(("gola.operators.linear", "gola.representation"))]
+    assert {"gola.operators.linear.linear", "gola.representation.smoothness"} <= closed_form
+    assert not [name for name in closed_form if name.startswith(("gola.operators.gola", "gola.fitting"))]
+    assert code_version("gola") == code_version("gola/paper") != code_version("linear")
+
+
+def test_an_automatic_choice_and_unknown_operators_have_the_version_of_all_code():
+    assert code_version("auto") == code_version("not there") == code_version()
 
 
 def test_comments_docstrings_and_layout_do_not_change_the_version_and_code_does():

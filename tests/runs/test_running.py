@@ -100,7 +100,7 @@ def test_results_of_other_code_do_not_mix_in_unless_asked(data, tmp_path, monkey
     runs = two_runs(data)
     before = run_all(runs, tmp_path, num_workers=1)
     for module in ("storage", "planning", "execution", "running"):
-        monkeypatch.setattr(f"gola.runs.{module}.code_version", lambda: "changed")
+        monkeypatch.setattr(f"gola.runs.{module}.code_version", lambda _: "changed")
     done = executed(monkeypatch)
     assert run_all(runs, tmp_path, num_workers=1, keep=True) == before
     assert not done
@@ -182,7 +182,7 @@ def test_an_operator_that_the_program_has_registered_takes_part_in_every_process
 
 def test_a_worker_with_other_code_or_data_refuses_at_once(data):
     run = small_run(data)
-    code, fingerprint = running_module.code_version(), running_module.fingerprint_of(data)
+    code, fingerprint = running_module.code_version(run.operator), running_module.fingerprint_of(data)
     assert "another code version" in running_module.in_worker(run, None, "older", fingerprint, {}).message
     assert "other data" in running_module.in_worker(run, None, code, "another", {}).message
     missing = replace(run, data="nowhere.h5")

@@ -115,8 +115,8 @@ def test_points_stay_in_their_order_where_it_carries_meaning():
     data = Dataset.from_samples(moved, targets=data.targets, parameters=data.parameters)
     assert data.correspondence == "moved nodes"
     surrogate = fitted(data, OPERATORS["gcn"])
-    assert np.array_equal(surrogate._order(moved[0].points), np.arange(60))
-    assert not np.array_equal(replace(surrogate, correspondence="none")._order(moved[0].points), np.arange(60))
+    assert np.array_equal(surrogate.order_of(moved[0].points), np.arange(60))
+    assert not np.array_equal(replace(surrogate, correspondence="none").order_of(moved[0].points), np.arange(60))
 
 
 def test_the_shape_of_the_domain_may_be_the_only_input():

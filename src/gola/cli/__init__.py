@@ -18,6 +18,7 @@ from gola.cli import (
     plot,
     predict,
     problems,
+    suggest,
     sweep,
     train,
 )
@@ -42,6 +43,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("calibration")(calibration.calibration)
 app.command("learning-curve")(learning_curve.learning_curve)
+app.command("suggest")(suggest.suggest)
 app.command("plot")(plot.plot)
 app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)

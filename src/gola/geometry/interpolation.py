@@ -47,19 +47,28 @@ def _spline_weights(
     nearest: Float[np.ndarray, "query nearest dim"], queries: Float[np.ndarray, "query dim"]
 ) -> Float[np.ndarray, "query nearest"]:
     """Solve [Φ P; Pᵀ 0] [w; λ] = [φ(q); p(q)] for each query, in coordinates of its own neighbourhood."""
+    matrix, centre, size = spline_systems(nearest)
+    sites, query = (nearest - centre) / size, (queries[:, None] - centre) / size
+    wanted = np.concatenate([_cubed_distances(sites, query), _linear_terms(query).transpose(0, 2, 1)], axis=1)
+    return np.linalg.solve(matrix, wanted)[:, : nearest.shape[1], 0]
+
+
+def spline_systems(
+    nearest: Float[np.ndarray, "query nearest dim"],
+) -> tuple[Float[np.ndarray, "query row row"], Float[np.ndarray, "query 1 dim"], Float[np.ndarray, "query 1 1"]]:
+    """Return the matrix [Φ P; Pᵀ 0] of each query, and centre and size of the neighbourhood it is written in."""
     num_nearest = nearest.shape[1]
     centre = nearest.mean(axis=1, keepdims=True)
     size = np.abs(nearest - centre).max(axis=(1, 2), keepdims=True)
     size[size == 0.0] = 1.0
-    sites, query = (nearest - centre) / size, (queries[:, None] - centre) / size
+    sites = (nearest - centre) / size
     num_terms = 1 + sites.shape[2]
     matrix = np.zeros((len(sites), num_nearest + num_terms, num_nearest + num_terms))
     matrix[:, :num_nearest, :num_nearest] = _cubed_distances(sites, sites)
     matrix[:, :num_nearest, num_nearest:] = _linear_terms(sites)
     matrix[:, num_nearest:, :num_nearest] = _linear_terms(sites).transpose(0, 2, 1)
     matrix[:, num_nearest:, num_nearest:] = -_FLATNESS * np.eye(num_terms)
-    wanted = np.concatenate([_cubed_distances(sites, query), _linear_terms(query).transpose(0, 2, 1)], axis=1)
-    return np.linalg.solve(matrix, wanted)[:, :num_nearest, 0]
+    return matrix, centre, size
 
 
 def _cubed_distances(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 # Values that an interpolation in one dimension reads: cubic polynomials.
 _NUM_READ = 4
@@ -61,14 +61,23 @@ def line_weights(
     [[0.375, 0.75, -0.125], [0.0, -1.0, 2.0]]
     """
     matrix = np.zeros((len(asked), len(known)))
+    for rows, columns in line_stencils(known, asked):
+        matrix[rows[:, None], columns] = _lagrange(known[columns], asked[rows])
+    return matrix
+
+
+def line_stencils(
+    known: Float[np.ndarray, " known"], asked: Float[np.ndarray, " asked"]
+) -> list[tuple[Int[np.ndarray, " row"], Int[np.ndarray, "row read"]]]:
+    """Return which of the known places each asked one reads: those inside, then those outside."""
     inside = (asked >= known[0]) & (asked <= known[-1])
+    found = []
     for is_chosen, num_read in ((inside, _NUM_READ), (~inside, 2)):
         rows = np.flatnonzero(is_chosen)
         count = min(num_read, len(known))
         first = np.clip(np.searchsorted(known, asked[rows]) - count // 2, 0, len(known) - count)
-        columns = first[:, None] + np.arange(count)
-        matrix[rows[:, None], columns] = _lagrange(known[columns], asked[rows])
-    return matrix
+        found.append((rows, first[:, None] + np.arange(count)))
+    return found
 
 
 def _lagrange(

@@ -1,10 +1,11 @@
 """Neighbour lists: who sends to whom, as compressed sparse rows."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 
@@ -41,6 +42,17 @@ class Neighbourhood:
     def degrees(self) -> Int[Tensor, " receiver"]:
         """Number of senders of each receiver."""
         return self.offsets.diff()
+
+    @property
+    def hears(self) -> Bool[Tensor, " receiver"]:
+        """Whether each receiver has any sender."""
+        return self.degrees > 0
+
+    @functools.cached_property
+    def all_hear(self) -> bool:
+        """Whether every receiver surely has a sender; False where looking would stall the computation."""
+        plain = self.offsets.device.type == "cpu" and type(self.offsets) is Tensor
+        return plain and not torch.compiler.is_compiling() and bool(self.hears.all())
 
     @property
     def receivers(self) -> Int[Tensor, " edge"]:

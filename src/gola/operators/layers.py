@@ -27,6 +27,11 @@ def sample_matmul(
     return torch.cat([rows @ matrix for rows, matrix in pairs])
 
 
+def sample_rows(rows: Float[Tensor, "sample channel"], sizes: list[int]) -> Float[Tensor, "point channel"]:
+    """Give every point the row of its sample."""
+    return torch.cat([row.expand(size, -1) for row, size in zip(rows, sizes, strict=True)])
+
+
 def _stacked(rows: Float[Tensor, "point channel"], num_samples: int) -> Float[Tensor, "sample point_of_sample channel"]:
     return torch.unflatten(rows, 0, (num_samples, -1))
 

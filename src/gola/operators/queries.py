@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from gola.geometry.interpolation import interpolation_weights
 from gola.graph.neighbourhood import Neighbourhood
 from gola.graph.search import radius_neighbourhood_between
 from gola.operators.cloud import Cloud
+from gola.representation.interpolated import interpolation_weights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,7 +64,7 @@ def with_queries(cloud: Cloud, queries: Queries) -> tuple[Cloud, Bool[Tensor, " 
 
 
 def interpolated_values(cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
-    """Interpolate the input function at the queries, sample by sample; differentiable in the cloud's values."""
+    """Interpolate the input function at the queries, sample by sample; differentiable in queries and values."""
     parts = []
     for points, values, asked in zip(
         torch.split(cloud.points, cloud.sizes),
@@ -72,9 +72,8 @@ def interpolated_values(cloud: Cloud, queries: Queries) -> Float[Tensor, "query 
         torch.split(queries.points, queries.sizes),
         strict=True,
     ):
-        rows, weights = interpolation_weights(_numpy(points), _numpy(asked))
-        shares = torch.from_numpy(weights).to(values)
-        parts.append(torch.einsum("qk,qkc->qc", shares, values[torch.from_numpy(rows).to(values.device)]))
+        rows, weights = interpolation_weights(_numpy(points), asked)
+        parts.append(torch.einsum("qk,qkc->qc", weights.to(values), values[rows.to(values.device)]))
     return torch.cat(parts)
 
 

@@ -73,16 +73,27 @@ class Scaling:
         parameters: Float[np.ndarray, " parameter"] | None = None,
     ) -> Cloud:
         """Return the cloud of one sample as the operator sees it."""
-        values = self._seen(inputs, self.inputs, self.input_units).to(dtype)
-        numbers = np.empty(0) if parameters is None else parameters
-        seen = self._seen(numbers, self.parameters, self.parameter_units).to(dtype)
-        return Cloud.of(self.places(points, dtype), values, seen)
+        values, numbers = self.seen(inputs, np.empty(0) if parameters is None else parameters, dtype)
+        return Cloud.of(self.places(points, dtype), values, numbers)
 
-    def _seen(
-        self, values: Float[np.ndarray, "*row channel"], normaliser: Normaliser, units: tuple[float, ...]
-    ) -> Float[Tensor, "*row channel"]:
-        plain = torch.from_numpy(values / np.array(units) if units else values)
-        return normaliser.encode(plain) if self.normalised else plain
+    def seen(
+        self,
+        inputs: Float[np.ndarray, "point channel"],
+        parameters: Float[np.ndarray, " parameter"],
+        dtype: torch.dtype = torch.float32,
+    ) -> tuple[Float[Tensor, "point channel"], Float[Tensor, " parameter"]]:
+        """Return inputs and parameters as the operator sees them."""
+        values, numbers = self.seen_tensors(torch.from_numpy(inputs), torch.from_numpy(parameters))
+        return values.to(dtype), numbers.to(dtype)
+
+    def seen_tensors(
+        self, inputs: Float[Tensor, "point channel"], parameters: Float[Tensor, " parameter"]
+    ) -> tuple[Float[Tensor, "point channel"], Float[Tensor, " parameter"]]:
+        """Return inputs and parameters as the operator sees them, in their own precision and differentiable."""
+        both = ((inputs, self.inputs, self.input_units), (parameters, self.parameters, self.parameter_units))
+        plain = [(values / values.new_tensor(units) if units else values, by) for values, by, units in both]
+        values, numbers = (by.encode(values) if self.normalised else values for values, by in plain)
+        return values, numbers
 
     def places(
         self, points: Float[np.ndarray, "point dim"], dtype: torch.dtype = torch.float32

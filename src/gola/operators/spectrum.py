@@ -17,6 +17,9 @@ class FunctionBasis(Protocol):
     def evaluate(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point function"]:
         """Return every function at every point."""
 
+    def at(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point function"]:
+        """Return every function at every point, differentiable in the points."""
+
     def gradients(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "dim point function"]:
         """Return the derivatives of every function along every axis at every point."""
 

@@ -16,6 +16,8 @@ from torch import Tensor
 
 # Volume of the unit ball by dimension.
 _BALLS = {1: 2.0, 2: math.pi, 3: 4.19, 4: 4.93}
+# On a line, of so many functions or more at once, plain products of matrices are as fast as anything.
+_FEW_COLUMNS = 16
 
 
 @lru_cache(maxsize=8)
@@ -55,6 +57,8 @@ def combine(
     angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"], coefficients: Float[Tensor, "mode channel"]
 ) -> Float[Tensor, "point channel"]:
     r"""Return :math:`\sum_k a_k \phi_k(x_i)`, one axis after the other: the functions themselves are not needed."""
+    if waves.shape[1] == 1 and coefficients.shape[1] < _FEW_COLUMNS:
+        return _combine_on_a_line(angles[:, 0], waves[:, 0], coefficients)
     first, *others = _scaled_axes(angles, waves)
     size, num_points = first.shape[1], len(angles)
     if coefficients.shape[1] > size:  # The functions are then smaller than what takes their place.
@@ -65,6 +69,32 @@ def combine(
     for axis in others:
         partial = (axis[:, :, None] * partial.view(num_points, size, -1)).sum(dim=1)
     return partial
+
+
+def _combine_on_a_line(
+    angles: Float[Tensor, " point"], waves: Int[Tensor, " mode"], coefficients: Float[Tensor, "mode channel"]
+) -> Float[Tensor, "point channel"]:
+    r"""Sum many waves of a single axis by few cosines and sines: with :math:`k = Bp + q`,
+
+    .. math:: \cos kθ = \cos Bpθ \cos qθ - \sin Bpθ \sin qθ,
+
+    there are about :math:`2 \sqrt K` of them instead of K.
+    """  # noqa: D415 (the sentence goes on after the formula)
+    size = int(waves.max()) + 1
+    step = math.ceil(math.sqrt(size))
+    blocks = math.ceil(size / step)
+    scaled = coefficients * amplitudes(waves).to(coefficients)[:, None]
+    table = scaled.new_zeros(blocks * step, scaled.shape[1]).index_copy(0, waves.to(scaled.device), scaled)
+    table = table.view(blocks, step, -1).transpose(0, 1).flatten(1)
+    low, high = (
+        angles[:, None] * (factor * torch.arange(count, dtype=angles.dtype, device=angles.device))
+        for factor, count in ((1, step), (step, blocks))
+    )
+    parts = [
+        torch.einsum("pb,pbc->pc", outer, (inner @ table).unflatten(1, (blocks, -1)))
+        for inner, outer in ((low.cos(), high.cos()), (low.sin(), high.sin()))
+    ]
+    return parts[0] - parts[1]
 
 
 def moments(

@@ -10,9 +10,12 @@ from torch import Tensor
 
 from gola.representation.cosines import amplitudes, combine, evaluate, gram, lowest_waves, moments
 from gola.representation.fitted import Fitted
+from gola.representation.shared_points import Recent, runs
 
 # Points are taken in portions, so that the functions at a million points need not exist at once.
 _PORTION = 16384
+# Functions are evaluated in smaller ones: what is computed along each axis stays in the cache.
+_EVALUATED = 4096
 
 
 @final
@@ -48,6 +51,11 @@ class MeanPrior:
         variance = (means - means.mean(dim=0)).square().mean(dim=0) - uncertain
         return MeanPrior(mean=means.mean(dim=0), variance=variance.clamp(min=0.0), noise=noise)
 
+    def repeated(self, count: int) -> "MeanPrior":
+        """Return the same for the channels of several samples, one after the other."""
+        mean, variance, noise = (part.repeat(count) for part in (self.mean, self.variance, self.noise))
+        return MeanPrior(mean=mean, variance=variance, noise=noise)
+
 
 class FunctionSpace(Fitted):
     r"""Sums of cosines on a box around the domain, fitted to scattered values by penalised least squares.
@@ -75,6 +83,7 @@ class FunctionSpace(Fitted):
     def __init__(self) -> None:
         super().__init__()
         self._register_empty("lower", "sides", "padding", "penalties")
+        self._recent: Recent[tuple[Tensor, Tensor]] = Recent()
 
     @staticmethod
     def around(points: Float[Tensor, "point dim"], *, padding: float, num_modes: int) -> "FunctionSpace":
@@ -142,8 +151,8 @@ class FunctionSpace(Fitted):
         nodes: Float[Tensor, "node dim"] | None = None,  # noqa: ARG002  # spaces of nodes ask for them
     ) -> Float[Tensor, "point channel"]:
         """Evaluate the function with these coefficients."""
-        portions = self._angles_at(points).split(_PORTION)
-        return torch.cat([combine(angles, self.waves, coefficients) for angles in portions])
+        portions, waves = self._angles_at(points).split(_EVALUATED), self.waves
+        return torch.cat([combine(angles, waves, coefficients) for angles in portions])
 
     def coefficients(
         self,
@@ -158,8 +167,13 @@ class FunctionSpace(Fitted):
             values: At the points.
             means: What is known of the means of the functions.
         """
-        fits = self.fits(points, values)
-        return torch.stack([fit.coefficients if means is None else fit.with_mean(means) for fit in fits])
+        found = []
+        for rows in runs(points):
+            count = rows.stop - rows.start
+            fit = self._fit(points[rows.start], torch.cat([one.double() for one in values[rows]], dim=1))
+            columns = fit.coefficients if means is None else fit.with_mean(means.repeated(count))
+            found.append(columns.unflatten(1, (count, -1)).transpose(0, 1))
+        return torch.cat(found)
 
     def moments(
         self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
@@ -176,37 +190,30 @@ class FunctionSpace(Fitted):
     def _angles_at(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point dim"]:
         return self.angles(self.fractions(points))
 
-    def _factors(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
+    def _factors(self, points: Float[Tensor, "point dim"]) -> tuple[Float[Tensor, "mode mode"], Float[Tensor, " mode"]]:
+        """Return the factors of the normal equations, and how much a unit of the mean pulls at each coefficient."""
         matrix = self.gram(points)
         matrix.diagonal().add_(self.penalties)
-        return torch.linalg.cholesky(matrix)
+        factors = torch.linalg.cholesky(matrix)
+        return factors, torch.cholesky_solve(self.averages[:, None], factors)[:, 0]
 
     def fits(
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
     ) -> Iterator["FunctionFit"]:
         """Yield the fitted function of each sample; samples in a row that share their points share most of the work."""
-        averages = self.averages[:, None]
-        previous, factors, pulls = None, averages, averages
         for places, sample_values in zip(points, values, strict=True):
-            if not _same(places, previous):
-                previous, factors = places, self._factors(places)
-                pulls = torch.cholesky_solve(averages, factors)
-            yield self._fit(factors, pulls, places, sample_values.double())
+            yield self._fit(places, sample_values.double())
 
-    def _fit(
-        self,
-        factors: Float[Tensor, "mode mode"],
-        pulls: Float[Tensor, "mode 1"],
-        points: Float[Tensor, "point dim"],
-        values: Float[Tensor, "point channel"],
-    ) -> "FunctionFit":
+    def _fit(self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]) -> "FunctionFit":
+        factors, pulls = self._recent.of(lambda: self._factors(points), points, self.penalties, self.lower)
         centre = values.mean(dim=0)
         sums = self.moments(points, values - centre)
         solution = torch.cholesky_solve(sums, factors)
         # The likeliest variance of noise, where penalties are its ratios to the variances of coefficients.
         noise = ((values - centre).square().sum(dim=0) - (sums * solution).sum(dim=0)).clamp(min=0.0) / len(values)
-        solution[0] += centre
-        return FunctionFit(coefficients=solution, averages=self.averages, pulls=pulls[:, 0], noise=noise)
+        # The constant carries the mean; it is added out of place, for derivatives.
+        coefficients = torch.cat([solution[:1] + centre, solution[1:]])
+        return FunctionFit(coefficients=coefficients, averages=self.averages, pulls=pulls, noise=noise)
 
 
 @final
@@ -242,10 +249,3 @@ class FunctionFit:
         total = prior.variance + uncertain
         doubt = torch.where(total > 0.0, uncertain / total, 0.0)
         return self.coefficients + self.pulls[:, None] / self.leverage * doubt * (prior.mean - self.mean)
-
-
-def _same(points: Float[Tensor, "_ dim"], others: Float[Tensor, "_ dim"] | None) -> bool:
-    """Whether both are the same points, as far as it can be known: tensors on the meta device have no numbers."""
-    if others is None or points.shape != others.shape or points.device.type == "meta":
-        return False
-    return torch.equal(points, others)

@@ -9,10 +9,9 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import cKDTree
 from torch import Tensor
 
-from gola.geometry.cells import cell_weights
-from gola.geometry.interpolation import interpolation_weights
-from gola.geometry.layers import Layers, line_weights
+from gola.geometry.layers import Layers
 from gola.representation.fitted import Fitted
+from gola.representation.interpolated import cell_weights, interpolation_weights, line_weights
 
 # Places that are nearer to a node than this share of the extent are the node.
 _SAME = 1e-9
@@ -123,20 +122,33 @@ class NodalSpace(Fitted):
             )
         if points.is_meta:
             return at_nodes[:1].expand(len(points), -1)
-        if points.shape == known.shape and torch.equal(points.double(), known):
+        # A node's own value does not tell how the function changes from there; where nodes move with the points, that
+        # is not asked.
+        if _equal(points, known) and points.requires_grad == known.requires_grad:
             return at_nodes
-        sources, places = known.cpu().numpy(), points.detach().double().cpu().numpy()
+        sources, places = known.detach().cpu().numpy(), points.detach().double().cpu().numpy()
         layers, asked = Layers.of(sources), Layers.of(places)
-        if layers is None or asked is None or not layers.ascend:
-            return self._interpolated(sources, places, at_nodes[None])[0]
-        between = torch.from_numpy(line_weights(layers.heights, asked.heights)).to(at_nodes)
-        at_heights = torch.einsum("ql,lnc->qnc", between, at_nodes.view(len(layers.heights), -1, at_nodes.shape[1]))
-        return self._interpolated(layers.points, asked.points, at_heights).flatten(0, 1)
+        if layers is None or not layers.ascend or (asked is None and not points.requires_grad):
+            return self._interpolated(sources, points, at_nodes[None])[0]
+        in_layers = at_nodes.view(len(layers.heights), -1, at_nodes.shape[1])
+        if points.requires_grad or asked is None:
+            return self._between_layers(layers, points, in_layers)
+        between = line_weights(layers.heights, torch.from_numpy(asked.heights)).to(at_nodes)
+        at_heights = torch.einsum("ql,lnc->qnc", between, in_layers)
+        return self._interpolated(layers.points, torch.from_numpy(asked.points), at_heights).flatten(0, 1)
+
+    def _between_layers(
+        self, layers: Layers, points: Float[Tensor, "point dim"], values: Float[Tensor, "layer node channel"]
+    ) -> Float[Tensor, "point channel"]:
+        """Interpolate at places that each have a height of their own, as derivatives do."""
+        between = line_weights(layers.heights, points[:, -1]).to(values)
+        rows, weights = self._interpolation(layers.points, points[:, :-1])
+        return torch.einsum("ql,qk,lqkc->qc", between, weights.to(values), values[:, rows.to(values.device)])
 
     def _interpolated(
         self,
         nodes: Float[np.ndarray, "node dim"],
-        places: Float[np.ndarray, "place dim"],
+        places: Float[Tensor, "place dim"],
         values: Float[Tensor, "layer node channel"],
     ) -> Float[Tensor, "layer place channel"]:
         """Interpolate values at nodes, in every layer alike."""
@@ -147,15 +159,18 @@ class NodalSpace(Fitted):
         return sum(parts, start=values.new_zeros(len(values), len(places), values.shape[2]))
 
     def _interpolation(
-        self, nodes: Float[np.ndarray, "node dim"], places: Float[np.ndarray, "place dim"]
+        self, nodes: Float[np.ndarray, "node dim"], places: Float[Tensor, "place dim"]
     ) -> tuple[Int[Tensor, "place read"], Float[Tensor, "place read"]]:
         """Return the nodes that each place reads, and how much of each."""
-        distances, nearest = cKDTree(nodes).query(places)
-        if np.max(distances) <= _SAME * float(self.sides.max()):
+        asked = places.detach().cpu().double().numpy()
+        distances, nearest = cKDTree(nodes).query(asked)
+        if np.max(distances) <= _SAME * float(self.sides.max()) and not places.requires_grad:
             rows = torch.from_numpy(nearest)[:, None]
             return rows, torch.ones_like(rows, dtype=torch.float64)
         if self.cells.shape[1] == nodes.shape[1] + 1:
-            read, weights = cell_weights(nodes, self.cells.cpu().numpy(), places)
-        else:
-            read, weights = interpolation_weights(nodes, places)
-        return torch.from_numpy(read), torch.from_numpy(weights)
+            return cell_weights(nodes, self.cells.cpu().numpy(), places)
+        return interpolation_weights(nodes, places)
+
+
+def _equal(points: Float[Tensor, "point dim"], others: Float[Tensor, "node dim"]) -> bool:
+    return points.shape == others.shape and torch.equal(points.double(), others)

@@ -85,7 +85,8 @@ class PeriodicGrid(Fitted):
         nodes: Float[Tensor, "_ dim"] | None = None,  # noqa: ARG002  # spaces of moved nodes ask for them
     ) -> Float[Tensor, "point channel"]:
         """Evaluate a function."""
-        rows = self._rows(points.double())
+        # A node's own value does not tell how the function changes from there.
+        rows = None if points.requires_grad else self._rows(points.double())
         if rows is not None:
             return coefficients[rows]
         spectrum = torch.fft.fftn(
@@ -121,9 +122,11 @@ class PeriodicGrid(Fitted):
     def _waves(self, fractions: Float[Tensor, " point"], side: int) -> Tensor:
         numbers = torch.fft.fftfreq(side, 1.0 / side, dtype=torch.float64, device=fractions.device)
         waves = torch.exp(2j * torch.pi * fractions[:, None] * numbers)
-        if side % 2 == 0:  # the highest wave of an even number of nodes is a cosine
-            waves[:, side // 2] = torch.cos(torch.pi * side * fractions).to(waves.dtype)
-        return waves
+        if side % 2:
+            return waves
+        # The highest wave of an even number of nodes is a cosine.
+        cosine = torch.cos(torch.pi * side * fractions).to(waves.dtype)[:, None]
+        return torch.cat([waves[:, : side // 2], cosine, waves[:, side // 2 + 1 :]], dim=1)
 
     def _rows(self, points: Float[Tensor, "point dim"]) -> Int[Tensor, " point"] | None:
         """Return which node each point is; None where some are none, or nodes are missing."""

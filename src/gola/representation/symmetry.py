@@ -82,6 +82,11 @@ def whole_shells(num_modes: int, dim: int) -> int:
     return int((lengths[:num_modes] < lengths[num_modes]).sum())
 
 
+def with_whole_shells(space: FunctionSpace) -> FunctionSpace:
+    """Return a space that symmetries of the bounding box map to itself, which costs it a few functions."""
+    return space.with_penalties(space.penalties[: whole_shells(space.num_modes, space.dim)])
+
+
 @lru_cache(maxsize=128)
 def _transformation(
     axes: tuple[int, ...], flips: tuple[bool, ...], num_modes: int

@@ -32,7 +32,8 @@ def execute(run: RunConfig, session: Session | None = None, folder: RunFolder | 
     Raises:
         ValueError: If the settings and the data do not go together, or a prediction is not a finite number.
     """
-    code = code_version()  # before anything takes long: the files may change meanwhile, and the loaded code does not
+    # Before anything takes long: the files may change meanwhile, and the loaded code does not.
+    code = code_version(run.operator)
     start = time.perf_counter()
     session = session or Session()
     train, test_by_points = run.samples_by_points()

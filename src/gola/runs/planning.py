@@ -40,7 +40,7 @@ def plan(runs: Iterable[RunConfig], folder: ResultFolder, *, keep: bool = False)
         keep: Whether results of other code versions count too, the newest of them; otherwise those runs are repeated.
     """
     known = tuple(folder.results())
-    current = {result.identity: result for result in known if result.code_version == code_version()}
+    current = {result.identity: result for result in known if result.code_version == code_version(result.run.operator)}
     any_code = {result.identity: result for result in known}
     usable = {**any_code, **current} if keep else current
     by_identity: dict[str, RunConfig] = {}

@@ -126,7 +126,7 @@ def _job(
     """Return the arguments of :func:`in_worker`."""
     anywhere = replace(run, data=str(Path(run.data).absolute()))
     checkpoints = results.place_of(run, _CHECKPOINTS).absolute() if scheduler is None else None
-    return anywhere, checkpoints, code_version(), fingerprint_of(run.data), OPERATORS.added()
+    return anywhere, checkpoints, code_version(run.operator), fingerprint_of(run.data), OPERATORS.added()
 
 
 def in_worker(run: RunConfig, checkpoints: Path | None, code: str, data: str, operators: Mapping[str, Any]) -> Outcome:
@@ -174,9 +174,10 @@ def _with_checkpoints(
 
 def _difference(run: RunConfig, code: str, data: str) -> str:
     """Say how this process differs from the one that asked for the run; empty where it does not."""
-    if code_version() != code:
+    own = code_version(run.operator)
+    if own != code:
         return (
-            f"A worker has another code version ({code_version()}, not {code}): install the same gola on all workers,"
+            f"A worker has another code version ({own}, not {code}): install the same gola on all workers,"
             " and leave the code unchanged during the runs."
         )
     if fingerprint_of(run.data) != data:

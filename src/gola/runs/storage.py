@@ -48,8 +48,8 @@ class ResultFolder:
         return path
 
     def place_of(self, run: RunConfig, suffix: str) -> Path:
-        """Return the path of something that belongs to a run and the current code version."""
-        return self.path / f"{run.name}-{code_version()}{suffix}"
+        """Return the path of something that belongs to a run and the current version of its code."""
+        return self.path / f"{run.name}-{code_version(run.operator)}{suffix}"
 
 
 def _read(path: Path) -> RunResult | None:

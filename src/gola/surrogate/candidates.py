@@ -1,7 +1,7 @@
 """Candidates for further simulations: what is known of them before they are run."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ from gola.surrogate.uncertainty.spread import error_covariance
 if TYPE_CHECKING:
     from gola.surrogate.surrogate import Surrogate
 
-NUM_DRAWN, MOST_CANDIDATES = 400, 2000
+NUM_DRAWN, MOST_CANDIDATES = 256, 2000
 """Candidates that are drawn where none is given, and the most that are compared."""
 # Ranges that go over more than this factor are drawn from on a logarithmic scale.
 _DECADES = 20.0
@@ -31,10 +31,10 @@ _NOISE = 1e-2
 
 def suggest(
     surrogate: "Surrogate",
-    candidates: Sequence[Sample] | None,
+    candidates: Iterable[Sample] | None,
     *,
     num: int,
-    costs: Sequence[float] | None,
+    costs: Sequence[float] | Float[np.ndarray, " candidate"] | None,
     ranges: Mapping[str, tuple[float, float]] | None,
     target: float,
     seed: int,
@@ -64,20 +64,21 @@ def suggest(
     )
 
 
-def described_covariance(
-    calibration: Calibration, cases: Sequence[Case]
-) -> Float[np.ndarray, "candidate candidate"]:
+def described_covariance(calibration: Calibration, cases: Sequence[Case]) -> Float[np.ndarray, "candidate candidate"]:
     """Return the covariance of errors of a Gaussian process of how inputs are described: Matérn 1/2, usual lengths."""
     known = torch.from_numpy(calibration.description.known)
-    new = torch.from_numpy(np.stack([calibration.description.numbers(case) for case in cases]))
+    described = [numbers for case in cases if (numbers := calibration.description.numbers(case)) is not None]
+    if len(described) < len(cases):
+        raise ValueError("Candidates must have the nodes of the training samples; some have others.")
+    new = torch.from_numpy(np.stack(described))
     length = 2.0 * float(torch.cdist(known, known).median()) or 1.0
-    matrices = [torch.exp(-torch.cdist(*pair) / length) for pair in ((known, known), (new, known), (new, new))]
-    return np.asarray(kriging_covariance(*matrices, _NOISE).numpy())
+    known_pairs, cross_pairs, new_pairs = (
+        torch.exp(-torch.cdist(*pair) / length) for pair in ((known, known), (new, known), (new, new))
+    )
+    return np.asarray(kriging_covariance(known_pairs, cross_pairs, new_pairs, _NOISE).numpy())
 
 
-def drawn_candidates(
-    surrogate: "Surrogate", ranges: Mapping[str, tuple[float, float]], seed: int
-) -> list[Sample]:
+def drawn_candidates(surrogate: "Surrogate", ranges: Mapping[str, tuple[float, float]], seed: int) -> list[Sample]:
     """Draw parameters evenly within ranges: those given, else those of the training samples.
 
     Raises:

@@ -1,22 +1,18 @@
 """What the training samples cover: where they lie, what values their inputs have, and how densely they are known."""
 
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.spatial import cKDTree
 
 from gola.data.sample import Channel, Sample, as_rows
+from gola.surrogate.advice import warn
+from gola.surrogate.region import Region
 
 # Points that are kept to tell where the domain is; together they resolve a hole of a fortieth of a square domain.
 _MOST_POINTS = 4000
-# A point lies outside the domain if the nearest known point is this many times as far as known points are apart,
-_GAPS = 2.0
-# up to this share of them, which may lie alone.
-_ALONE = 0.01
 # Samples share their domain if all but this share of the points of each lie in that of the others.
 _OUTSIDE = 0.02
 # Inputs may exceed the range of the training inputs by this share of it, and be known at this share of the points.
@@ -47,6 +43,7 @@ class Coverage:
     lowest_parameters: tuple[float, ...] = ()
     highest_parameters: tuple[float, ...] = ()
     num_samples: int = 1
+    _regions: dict[bytes, Region] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
     def of(samples: Sequence[Sample]) -> "Coverage":
@@ -54,8 +51,9 @@ class Coverage:
         everywhere = np.concatenate([sample.points for sample in samples])
         rows = np.random.default_rng(0).permutation(len(everywhere))[:_MOST_POINTS]
         points = everywhere[rows]
-        shared = all(_outside(sample.points, points).mean() <= _OUTSIDE for sample in _some(samples))
-        shared = shared and all(_outside(points, sample.points).mean() <= _OUTSIDE for sample in _some(samples))
+        region, some = Region(points), _some(samples)
+        shared = all(region.excludes(sample.points).mean() <= _OUTSIDE for sample in some)
+        shared = shared and all(Region(sample.points).excludes(points).mean() <= _OUTSIDE for sample in some)
         parameters = np.stack([sample.parameters for sample in samples])
         return Coverage(
             points=points if shared else points[:0],
@@ -78,13 +76,13 @@ class Coverage:
         slack = _BEYOND_RANGE * (upper - lower)
         for channel, column, low, high, more in zip(channels, values.T, lower, upper, slack, strict=True):
             if column.min() < low - more or column.max() > high + more:
-                _warn(
+                warn(
                     f"{channel.name} goes from {column.min():.4g} to {column.max():.4g}, and from {low:.4g} to"
                     f" {high:.4g} in the training samples; the prediction is a guess."
                 )
         varies = np.ptp(values, axis=0) > 0
         if varies.any() and len(points) < _FEW_POINTS * self.fewest_points:
-            _warn(
+            warn(
                 f"The input is known at {len(points)} points, and at {self.fewest_points} or more in the training"
                 " samples; give it at more points to trust the prediction."
             )
@@ -96,7 +94,7 @@ class Coverage:
             slack = _BEYOND_PARAMETERS / self.num_samples * (high - low)
             if not low - slack <= value <= high + slack:
                 unit = f" {channel.unit}" if channel.unit else ""
-                _warn(
+                warn(
                     f"{channel.name} is {value:.4g}{unit}, and from {low:.4g} to {high:.4g}{unit} in the training"
                     " samples; the prediction is a guess."
                 )
@@ -108,13 +106,22 @@ class Coverage:
             queries: Where to predict.
             points: Where the input is known, which is part of the domain.
         """
-        outside = _outside(queries, np.concatenate([points, self.points]))
+        outside = self._region_with(points).excludes(queries)
         if outside.any():
             first = queries[int(outside.argmax())]
-            _warn(
+            warn(
                 f"{int(outside.sum())} of {len(queries)} places to predict at lie outside the domain of the known"
                 f" points, the first at {np.round(first, 4).tolist()}; predictions there are guesses."
             )
+
+    def _region_with(self, points: Float[np.ndarray, "point dim"]) -> Region:
+        """Return the domain of the known points; that of the points last asked with is kept."""
+        key = points.tobytes()
+        if key not in self._regions:
+            made = Region(np.concatenate([points, self.points]))
+            self._regions.clear()
+            self._regions[key] = made
+        return self._regions[key]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is not an array, ready for JSON."""
@@ -137,23 +144,5 @@ class Coverage:
         )
 
 
-def _outside(places: Float[np.ndarray, "place dim"], known: Float[np.ndarray, "known dim"]) -> np.ndarray:
-    """Tell which places are farther from known points than these are from each other."""
-    if len(known) < 2:
-        return np.zeros(len(places), dtype=bool)
-    # Points of several samples may coincide.
-    distinct = np.unique(known, axis=0)
-    tree = cKDTree(distinct)
-    if len(distinct) < 2:
-        return np.zeros(len(places), dtype=bool)
-    gap = np.quantile(tree.query(distinct, k=[2])[0], 1.0 - _ALONE)
-    distances, _ = tree.query(places)
-    return np.asarray(distances > _GAPS * gap)
-
-
 def _some(samples: Sequence[Sample], count: int = 8) -> list[Sample]:
     return [samples[row] for row in np.unique(np.linspace(0, len(samples) - 1, count).astype(int))]
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, stacklevel=5)

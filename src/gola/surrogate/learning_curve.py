@@ -1,5 +1,6 @@
 """What more samples would bring: errors of fits to parts of the samples, continued by a power law."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,8 +104,7 @@ def learning_curve(
     plan = [(round(part * len(data)), repeat) for part, repeats in _PARTS.items() for repeat in range(repeats)]
     errors: dict[int, list[float]] = {}
     for number, (size, repeat) in enumerate(plan):
-        train, test = data.split(num_train=size, num_test=None, seed=seed + repeat)
-        errors.setdefault(size, []).append(evaluate(fit(train, chosen, progress=False), test, progress=False).mean)
+        errors.setdefault(size, []).append(_error(data, chosen, size, seed + repeat))
         if on_progress is not None:
             on_progress(number + 1, len(plan) + 1)
     whole = fit(data, chosen, seed=seed, progress=False).scores.get("cv_error")
@@ -113,6 +113,15 @@ def learning_curve(
     if whole is not None:
         errors[len(data)] = [whole * (1.0 + OPTIMISM / len(data))]
     return _curve(errors)
+
+
+def _error(data: Dataset, operator: str | OperatorConfig, size: int, seed: int) -> float:
+    """Return the mean error of a fit to a part of the samples, on the others."""
+    train, test = data.split(num_train=size, num_test=None, seed=seed)
+    with warnings.catch_warnings():
+        # Of the others some are beyond the part, and count too.
+        warnings.simplefilter("ignore", UserWarning)
+        return evaluate(fit(train, operator, progress=False), test, progress=False).mean
 
 
 def _curve(errors: dict[int, list[float]]) -> LearningCurve:

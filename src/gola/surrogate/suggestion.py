@@ -77,8 +77,8 @@ def chosen_batch(
         source: Where the covariance comes from.
     """
     left, start = covariance.copy(), np.maximum(covariance.diagonal(), 1e-300)
-    now, chosen, num_worthwhile = float(errors.mean()), [], 0
-    is_worthwhile = True
+    now, num_worthwhile, is_worthwhile = float(errors.mean()), 0, True
+    chosen: list[Suggestion] = []
     for _ in range(num):
         variances = np.maximum(left.diagonal(), 1e-12 * start)
         removed = left**2 / variances
@@ -95,17 +95,19 @@ def chosen_batch(
         ratio = errors[best] * np.sqrt(variances[best] / start[best]) / max(now, 1e-300)
         reason = f"{ratio:.1f} times the mean error; helps {helped} of {len(errors)} candidates"
         chosen.append(
-            Suggestion(candidate=best, parameters=tuple(parameters[best].tolist()), error=error, gain=gain, reason=reason)
+            Suggestion(
+                candidate=best, parameters=tuple(parameters[best].tolist()), error=error, gain=gain, reason=reason
+            )
         )
         is_worthwhile = is_worthwhile and gain >= _LEAST_GAIN and now > target
         num_worthwhile += is_worthwhile
         now = error
-    return Suggestions(
-        chosen=tuple(chosen), error=float(errors.mean()), num_worthwhile=num_worthwhile, source=source
-    )
+    return Suggestions(chosen=tuple(chosen), error=float(errors.mean()), num_worthwhile=num_worthwhile, source=source)
 
 
-def checked_costs(costs: Sequence[float] | None, count: int) -> Float[np.ndarray, " candidate"]:
+def checked_costs(
+    costs: Sequence[float] | Float[np.ndarray, " given"] | None, count: int
+) -> Float[np.ndarray, " candidate"]:
     """Return the cost of each candidate; 1 where nothing is said.
 
     Raises:

@@ -1,9 +1,9 @@
 """A fitted operator, ready to use: a new input function in, the solution out, in the user's units."""
 
-import warnings
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
@@ -11,25 +11,31 @@ from jaxtyping import Float, Int
 
 from gola.data.correspondence import Correspondence
 from gola.data.dataset import Dataset
-from gola.data.parameters import as_row
-from gola.data.sample import Channel, Sample, as_rows
-from gola.data.times import input_tables
-from gola.data.trajectories import TimeAxis, repeated_inputs, require_times
+from gola.data.sample import Channel, Sample
+from gola.data.trajectories import TimeAxis
 from gola.files import replacing
 from gola.geometry import spatial_order
+from gola.operators.cloud import Cloud
 from gola.operators.operator import Operator
+from gola.operators.queries import Queries
 from gola.operators.scaling import Scaling
+from gola.representation.shared_points import Recent
+from gola.surrogate.advice import said_once, warn
 from gola.surrogate.building import built_operator
+from gola.surrogate.candidates import suggest
 from gola.surrogate.coverage import Coverage
 from gola.surrogate.file import read_tensors, write_tensors
+from gola.surrogate.request import Reader, Request, batches, is_many, one_each
+from gola.surrogate.suggestion import Suggestions
 from gola.surrogate.uncertainty.calibration import Calibration
 from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.uncertainty.levels import require_supported
 from gola.surrogate.uncertainty.prediction import Kind, Prediction, require_kind
 from gola.surrogate.uncertainty.spread import expected_spread
 
-# How far beyond the training points predictions are made without a warning, as a share of their extent.
-_MARGIN = 0.05
+if TYPE_CHECKING:
+    from gola.surrogate.differentiable import DifferentiableSurrogate
+
 # Name of the training points among the tensors of a file.
 _COVERED = "coverage.points"
 # What names of tensors that bands are drawn from begin with.
@@ -69,6 +75,17 @@ class Surrogate:
     calibration: Calibration | None = None
     scores: dict[str, float] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
+    _prepared: Recent[tuple[Int[np.ndarray, " point"], Cloud]] = field(default_factory=Recent, init=False, repr=False)
+
+    @overload
+    def predict(
+        self, points: Dataset, *, at: Any = ..., times: Any = ..., interval: None = ..., kind: Kind = ...
+    ) -> list[Float[np.ndarray, "*time row channel"]]: ...
+
+    @overload
+    def predict(
+        self, points: Dataset, *, at: Any = ..., times: Any = ..., interval: float, kind: Kind = ...
+    ) -> list[Prediction]: ...
 
     @overload
     def predict(
@@ -93,8 +110,11 @@ class Surrogate:
         times: Any = None,
         interval: float | None = None,
         kind: Kind = "everywhere",
-    ) -> Float[np.ndarray, "*time row channel"] | Prediction:
-        """Predict the solution of a new input function and new parameters.
+    ) -> Any:
+        """Predict the solution of a new input function and new parameters, or of many at once.
+
+        Many are predicted by one call for a data set, or for lists with one entry for each sample; that is much faster
+        than one call for each, most of all where samples share their points. Answers come in a list.
 
         With an interval, the prediction comes with a band, an estimate of its error, and how unusual the input is. A
         band of 0.9 that holds ``"everywhere"`` contains 9 of 10 new solutions entirely, at all points and in all
@@ -105,12 +125,13 @@ class Surrogate:
         about how well the simulations describe reality.
 
         Args:
-            points: Where the input function is known, (points, dim); where to predict.
+            points: Where the input function is known, (points, dim); where to predict. For many samples a list of such
+                arrays, with lists of inputs and parameters; or a :class:`Dataset`, which brings both.
             inputs: The input function there, (points, channels), or (points,) for a single channel; None for a
                 surrogate that reads no input functions. For trajectories also (times, points, channels).
             parameters: The numbers in the order of :attr:`parameters`; a dict by name; a DataFrame of one row, or a row
                 of one; None for a surrogate that reads no parameters.
-            at: Where to predict, (queries, dim); at ``points`` by default.
+            at: Where to predict, (queries, dim); at ``points`` by default. The same places for many samples, or a list.
             times: When to predict, for a surrogate that was fitted to trajectories; at the times of these by default,
                 where they are the same for all.
             interval: The probability of a band around the prediction, such as 0.9; None for no band.
@@ -130,51 +151,66 @@ class Surrogate:
         if interval is not None:
             require_kind(kind)
             require_supported(interval, self._calibrated().num_samples)
-        asked = self._checked_times(times)
-        points, values = self._checked(points, inputs, asked)
-        numbers = as_row(parameters, self.parameters)
-        queries = None if at is None else self._checked_points(at, "at")
-        if self.coverage is not None:
-            self.coverage.warn_of_parameters(numbers, self.parameters)
-            if queries is not None:
-                self.coverage.warn_of_queries(queries[~self._is_beyond(queries)], points)
-        shape: tuple[int, ...] = (-1, len(self.targets))
-        if self.time_axis is not None and asked is not None:
-            # An input that is constant, or none, is shown to the operator at the times of the training samples.
-            known = asked if values.ndim == 3 or self.time_axis.resembles(asked) else np.array(self.time_axis.times)
-            places = points if queries is None else queries
-            shape = (len(asked), len(places), len(self.targets))
-            queries = None if queries is None and known is asked else self.time_axis.points(places, asked)
-            points, values = self.time_axis.points(points, known), repeated_inputs(values, len(known))
-        mean = self._predicted(points, values, numbers, queries)
+        given = {"parameters": parameters, "at": at, "times": times}
+        requests = list(self._requests(points, inputs, **given))
+        means = self._answers(requests)
         if interval is None:
-            return mean.reshape(shape)
-        sample = Sample(points=points, inputs=values, targets=np.empty((len(points), 0)), parameters=numbers)
-        return self._with_band(sample, queries, mean, shape, interval, kind)
+            answers: list[Any] = [mean.reshape(request.shape) for mean, request in zip(means, requests, strict=True)]
+        else:
+            pairs = zip(requests, means, strict=True)
+            answers = [self._with_band(request, mean, interval, kind) for request, mean in pairs]
+        return answers if isinstance(points, Dataset) or is_many(points) else answers[0]
+
+    def _requests(self, points: Any, inputs: Any, *, parameters: Any, at: Any, times: Any) -> Iterable[Request]:
+        """Read what is given for one sample or for many."""
+        reader = Reader(
+            frame=self.scaling.frame,
+            inputs=self.inputs,
+            targets=self.targets,
+            parameters=self.parameters,
+            coverage=self.coverage,
+            time_axis=self.time_axis,
+        )
+        if isinstance(points, Dataset):
+            if inputs is not None or parameters is not None:
+                raise ValueError("A data set brings inputs and parameters of its own; leave them out.")
+            self.require_channels(points, "The data set")
+            samples = list(points)
+            own = [sample.times if times is None else times for sample in samples]
+            rows = [(sample.points, sample.inputs, sample.parameters) for sample in samples]
+        elif is_many(points):
+            count = len(points)
+            own = [times] * count
+            columns = [one_each(inputs, count, "inputs"), one_each(parameters, count, "parameters")]
+            rows = list(zip(points, *columns, strict=True))
+        else:
+            return [reader.request(points, inputs, parameters, at, times)]
+        places = one_each(at, len(rows), "at") if is_many(at) else [at] * len(rows)
+        with said_once(len(rows)):
+            return [reader.request(*row, where, when) for row, where, when in zip(rows, places, own, strict=True)]
 
     def _with_band(
-        self,
-        sample: Sample,
-        queries: Float[np.ndarray, "query dim"] | None,
-        mean: Float[np.ndarray, "row channel"],
-        shape: tuple[int, ...],
-        level: float,
-        kind: Kind,
+        self, request: Request, mean: Float[np.ndarray, "row channel"], level: float, kind: Kind
     ) -> Prediction:
         """Draw the band around a prediction, and judge its input."""
         calibration, scales = self._calibrated(), np.array(self.scaling.target_scales)
-        case, at_points = Case.of(sample, self.scaling), mean
+        sample = Sample(
+            points=request.points,
+            inputs=request.values,
+            targets=np.empty((len(request.points), 0)),
+            parameters=request.parameters,
+        )
+        case, at_points, queries, shape = Case.of(sample, self.scaling), mean, request.queries, request.shape
         if queries is not None:
             # How large the solution is must not depend on where somebody asks for it.
             rows = np.sort(np.random.default_rng(0).permutation(len(sample.points))[:_MOST_SIZED])
-            at_points = self._predicted(sample.points, sample.inputs, sample.parameters, sample.points[rows])
+            (at_points,) = self._answers([replace(request, queries=sample.points[rows])])
         spread = expected_spread(self.operator, self.scaling, sample)
         judged = calibration.judged(case, at_points / scales, spread)
         if judged.is_beyond:
-            warnings.warn(
+            warn(
                 "The input is farther from all training samples than these are from each other, clearly; the band and"
-                " the estimated error mean nothing here.",
-                stacklevel=4,
+                " the estimated error mean nothing here."
             )
         places = case.points if queries is None else self.scaling.frame.encode(queries)
         half = scales * calibration.half_widths(judged, places, case.points, level, kind)
@@ -199,25 +235,45 @@ class Surrogate:
             )
         return self.calibration
 
-    def _predicted(
-        self,
-        points: Float[np.ndarray, "point dim"],
-        values: Float[np.ndarray, "point input"],
-        parameters: Float[np.ndarray, " parameter"],
-        queries: Float[np.ndarray, "query dim"] | None,
-    ) -> Float[np.ndarray, "row channel"]:
-        """Predict at the queries, or at the points, all of them as the operator knows them: with the time, if any."""
-        order = self._order(points)
-        dtype = torch.float32 if self.operator.normalised else torch.float64
-        cloud = self.scaling.cloud(points[order], values[order], dtype, parameters=parameters)
-        cloud = self.operator.prepare(cloud)
-        if queries is None:
-            in_order = self.scaling.decode(self.operator(cloud).double()).numpy()
-            predictions = np.empty_like(in_order)
-            predictions[order] = in_order
-            return _finite(predictions)
-        predicted = self.operator(cloud, at=self.scaling.places(queries, dtype))
-        return _finite(self.scaling.decode(predicted.double()).numpy())
+    def _answers(self, requests: Sequence[Request]) -> list[Float[np.ndarray, "row channel"]]:
+        """Predict at the queries of each request, or at its points, as many together as fit."""
+        return [answer for batch in batches(requests) for answer in self._answered_together(batch)]
+
+    def _answered_together(self, requests: Sequence[Request]) -> list[Float[np.ndarray, "row channel"]]:
+        orders, clouds = zip(*map(self._cloud, requests), strict=True)
+        cloud = clouds[0] if len(clouds) == 1 else Cloud.collate(clouds)
+        asked = [request.queries for request in requests if request.queries is not None]
+        if asked:
+            counts = torch.tensor([0, *map(len, asked)])
+            places = self.scaling.places(np.concatenate(asked) if len(asked) > 1 else asked[0], self._dtype)
+            predicted = self.operator(cloud, at=Queries(points=places, offsets=counts.cumsum(0)))
+        else:
+            predicted = self.operator(cloud)
+        answers = _finite(self.scaling.decode(predicted.double()).numpy())
+        if asked:
+            return np.split(answers, counts.cumsum(0)[1:-1].numpy())
+        return [
+            _in_order(answer, order)
+            for answer, order in zip(np.split(answers, cloud.offsets[1:-1]), orders, strict=True)
+        ]
+
+    @property
+    def _dtype(self) -> torch.dtype:
+        """The precision that the operator computes in."""
+        return torch.float32 if self.operator.normalised else torch.float64
+
+    def _cloud(self, request: Request) -> tuple[Int[np.ndarray, " point"], Cloud]:
+        """Return what the operator sees of a request, and in which order it sees the points."""
+
+        def prepared() -> tuple[Int[np.ndarray, " point"], Cloud]:
+            order = self.order_of(request.points)
+            bare = self.scaling.cloud(request.points[order], request.values[order], self._dtype, parameters=numbers)
+            return order, self.operator.prepare(bare)
+
+        numbers = request.parameters
+        order, ready = self._prepared.of(prepared, torch.from_numpy(request.points))
+        values, parameters = self.scaling.seen(request.values[order], numbers, self._dtype)
+        return order, replace(ready, values=values, parameters=parameters[None])
 
     @overload
     def predict_sample(
@@ -247,6 +303,76 @@ class Surrogate:
         if interval is None:
             return self.predict(sample.points, sample.inputs, **given)
         return self.predict(sample.points, sample.inputs, **given, interval=interval, kind=kind)
+
+    def differentiable(self, dtype: torch.dtype | None = None) -> "DifferentiableSurrogate":
+        """Return the predictions as a torch module, with gradients to inputs, parameters and places.
+
+        ``module(points, inputs, parameters, at)`` takes and returns tensors, in the units of the data: for inverse
+        design, sensitivities, or as part of another model.
+
+        Args:
+            dtype: The precision that networks compute in; that of their training, single precision, by default. Closed
+                forms always compute in double precision.
+        """
+        from gola.surrogate.differentiable import DifferentiableSurrogate  # it builds on this module
+
+        return DifferentiableSurrogate(self, dtype)
+
+    def export(
+        self,
+        path: str | Path,
+        points: Any,
+        inputs: Any = None,
+        *,
+        parameters: Any = None,
+        at: Any = None,
+        times: Any = None,
+    ) -> None:
+        """Write a program that predicts without this package: ``*.pt2`` for torch.export, ``*.onnx`` for ONNX.
+
+        The program reads inputs and parameters, those that the surrogate reads, in double precision, and returns the
+        prediction at fixed places for inputs known at fixed points: everything that depends on these alone is worked
+        out before. It is compared with the surrogate on other values before it is written.
+
+        Args:
+            path: The file.
+            points: Where input functions will be known.
+            inputs: An example of them; None for a surrogate that reads none.
+            parameters: An example of the parameters, in order; None for a surrogate that reads none.
+            at: Where to predict; at the points by default.
+            times: When to predict, for a surrogate of trajectories.
+        """
+        from gola.surrogate.export import export  # it builds on this module
+
+        export(self, path, points, inputs, parameters=parameters, at=at, times=times)
+
+    def suggest(
+        self,
+        candidates: Sequence[Sample] | Dataset | None = None,
+        *,
+        num: int = 5,
+        costs: Sequence[float] | Float[np.ndarray, " candidate"] | None = None,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        target: float = 0.0,
+        seed: int = 0,
+    ) -> Suggestions:
+        """Choose the simulations to run next: those that should lower the mean error over all candidates most.
+
+        Args:
+            candidates: Samples that could be simulated, with inputs and parameters and whatever targets; like the
+                inputs that predictions will be made for. None to draw parameters.
+            num: How many to choose.
+            costs: What the simulation of each candidate costs, in any unit; the same for all by default.
+            ranges: Lowest and highest value of parameters that are drawn, by name; those of the training samples by
+                default.
+            target: A mean relative L2 error that is small enough, where to stop.
+            seed: Random seed of the parameters that are drawn.
+
+        Raises:
+            ValueError: If there are no candidates and none can be drawn, or the surrogate has no held-out predictions.
+        """
+        self._calibrated()
+        return suggest(self, candidates, num=num, costs=costs, ranges=ranges, target=target, seed=seed)
 
     @property
     def has_time(self) -> bool:
@@ -334,93 +460,16 @@ class Surrogate:
         time = " and time" if self.has_time else ""
         return f"Surrogate({self.operator.name} in {self.dim}D{time}: {' -> '.join(channels)})"
 
-    def _checked_times(self, times: Any) -> Float[np.ndarray, " time"] | None:
-        if self.time_axis is not None:
-            asked = require_times(times, self.time_axis)
-            self._warn_of_times(asked, self.time_axis)
-            return asked
-        if times is not None:
-            raise ValueError("This surrogate was fitted to samples without time; leave times out.")
-        return None
-
-    def _checked(
-        self, points: Any, inputs: Any, times: Float[np.ndarray, " time"] | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        points = self._checked_points(points, "points")
-        values = None if inputs is None else np.asarray(inputs, dtype=np.float64)
-        values = input_tables(values, len(self.inputs), 1 if times is None else len(times), len(points))
-        shape = (len(points), len(self.inputs))
-        if values.shape != shape and (times is None or values.shape != (len(times), *shape)):
-            per_time = "" if times is None else f" or ({len(times)}, {len(points)}, {len(self.inputs)})"
-            raise ValueError(
-                f"inputs must have the shape ({len(points)}, {len(self.inputs)}){per_time}, a row per point and a"
-                f" column for each of {', '.join(map(str, self.inputs)) or 'no channels'}; got {values.shape}."
-                + (
-                    " Numbers of a whole sample are parameters: predict(points, parameters=...)."
-                    if self.parameters
-                    else ""
-                )
-            )
-        _require_finite(as_rows(values), "inputs")
-        if self.coverage is not None:
-            self.coverage.warn_of_inputs(points, as_rows(values), self.inputs)
-        return points, values
-
-    def _checked_points(self, points: Any, what: str) -> Float[np.ndarray, "point dim"]:
-        points = np.asarray(points, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != self.dim or not len(points):
-            raise ValueError(
-                f"{what} must have the shape (points, {self.dim}) and at least one row; got {points.shape}."
-            )
-        _require_finite(points, what)
-        self._warn_if_outside(points, what)
-        return points
-
-    def _order(self, points: Float[np.ndarray, "point dim"]) -> Int[np.ndarray, " point"]:
+    def order_of(self, points: Float[np.ndarray, "point dim"]) -> Int[np.ndarray, " point"]:
         """Return the order in which the operator gets points: neighbours one after the other, where it needs them."""
         if "neighbours" in self.operator.needs and self.correspondence != "moved nodes":
             return spatial_order(points)
         return np.arange(len(points))
 
-    def _is_beyond(self, points: Float[np.ndarray, "point dim"]) -> np.ndarray:
-        """Tell which points lie beyond the box around the training points."""
-        return np.asarray((self._beyond(points) > _MARGIN).any(axis=1))
-
-    def _beyond(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point dim"]:
-        lower, upper = self._box
-        return np.maximum(lower - points, points - upper) / np.array(self.scaling.frame.extent)[: self.dim]
-
-    @property
-    def _box(self) -> tuple[Float[np.ndarray, " dim"], Float[np.ndarray, " dim"]]:
-        """Corners of the box around the training points, in space."""
-        return self.scaling.frame.lower[: self.dim], self.scaling.frame.upper[: self.dim]
-
-    def _warn_of_times(self, times: Float[np.ndarray, " time"], axis: TimeAxis) -> None:
-        first, last, margin = axis.times[0], axis.times[-1], _MARGIN * axis.duration
-        outside = (times < first - margin) | (times > last + margin)
-        if outside.any():
-            warnings.warn(
-                f"{int(outside.sum())} of {len(times)} times lie outside those of the training samples, {first:.4g} to"
-                f" {last:.4g}, the first of them {times[outside.argmax()]:.4g}; predictions there are guesses.",
-                stacklevel=5,
-            )
-
-    def _warn_if_outside(self, points: Float[np.ndarray, "point dim"], what: str) -> None:
-        lower, upper = self._box
-        beyond = self._beyond(points)
-        outside = self._is_beyond(points)
-        if outside.any():
-            box = " × ".join(f"[{a:.4g}, {b:.4g}]" for a, b in zip(lower, upper, strict=True))
-            warnings.warn(
-                f"{int(outside.sum())} of {len(points)} rows of {what} lie outside the training points {box}, the"
-                f" farthest {points[beyond.max(axis=1).argmax()].tolist()}; predictions there are guesses.",
-                stacklevel=4,
-            )
-
 
 def _finite(predictions: Float[np.ndarray, "row channel"]) -> Float[np.ndarray, "row channel"]:
-    bad = ~np.isfinite(predictions).all(axis=1)
-    if bad.any():
+    if not np.isfinite(predictions).all():
+        bad = ~np.isfinite(predictions).all(axis=1)
         raise ValueError(
             f"The prediction is not finite in {int(bad.sum())} of {len(bad)} rows: the input is too far from the"
             " training samples, or the surrogate was fitted to numbers out of range."
@@ -428,7 +477,10 @@ def _finite(predictions: Float[np.ndarray, "row channel"]) -> Float[np.ndarray, 
     return predictions
 
 
-def _require_finite(values: np.ndarray, what: str) -> None:
-    bad = ~np.isfinite(values).all(axis=1)
-    if bad.any():
-        raise ValueError(f"{what} must be finite numbers; row {int(bad.argmax())} is {values[bad.argmax()].tolist()}.")
+def _in_order(
+    rows: Float[np.ndarray, "row channel"], order: Int[np.ndarray, " row"]
+) -> Float[np.ndarray, "row channel"]:
+    """Return rows, given in some order, in their own."""
+    found = np.empty_like(rows)
+    found[order] = rows
+    return found

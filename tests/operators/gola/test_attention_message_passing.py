@@ -36,6 +36,16 @@ def test_the_bias_of_the_key_changes_nothing():
     torch.testing.assert_close(before, after, rtol=1e-12, atol=1e-12)
 
 
+def test_it_equals_them_too_where_everybody_hears_somebody():
+    cloud = scattered_cloud(25).with_neighbours(9.0)
+    assert cloud.neighbourhood.all_hear
+    layer = AttentionMessagePassing(dim=2, num_inputs=1, width=WIDTH, num_heads=3).double()
+    features = random_features(cloud, WIDTH)
+    found = layer(features, attributes_of(cloud), cloud.neighbourhood)
+    expected = literal.attention_message_passing(layer, features, cloud.points, cloud.values, cloud.neighbourhood)
+    assert_same_values_and_gradients(found, expected, [features, *learnable(layer)])
+
+
 def test_a_point_without_neighbours_keeps_only_root_and_skip():
     cloud = scattered_cloud(10)
     layer = AttentionMessagePassing(dim=2, num_inputs=1, width=WIDTH, num_heads=2).double()

@@ -27,6 +27,16 @@ def test_it_equals_messages_sent_edge_by_edge_in_value_and_gradient(dim, num_inp
     assert_same_values_and_gradients(found, expected, [features, points, values, *learnable(layer)])
 
 
+def test_it_equals_them_too_where_everybody_hears_somebody():
+    cloud = scattered_cloud(25).with_neighbours(9.0)
+    assert cloud.neighbourhood.all_hear
+    layer = MessagePassing(dim=2, num_inputs=1, width=WIDTH).double()
+    features = random_features(cloud, WIDTH)
+    found = layer(features, attributes_of(cloud), cloud.neighbourhood)
+    expected = literal.message_passing(layer, features, cloud.points, cloud.values, cloud.neighbourhood)
+    assert_same_values_and_gradients(found, expected, [features, *learnable(layer)])
+
+
 def test_a_point_without_neighbours_keeps_only_its_own_features():
     cloud = scattered_cloud(10)
     layer = MessagePassing(dim=2, num_inputs=1, width=WIDTH).double()

@@ -194,12 +194,11 @@ class Auto(Operator):
 
     def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
         """Predict at the queries."""
-        near = replace(queries, points=queries.points.float())
-        return self._sum(
-            cloud,
-            queries.sizes,
-            lambda operator, seen: operator(seen, at=near if seen.points.dtype == torch.float32 else queries),
-        )
+
+        def predicted(operator: Operator, seen: Cloud) -> Tensor:
+            return operator(seen, at=replace(queries, points=queries.points.to(seen.points.dtype)))
+
+        return self._sum(cloud, queries.sizes, predicted)
 
     def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"] | None:
         """Return how the errors of the member with the largest weight should vary together, where it says so."""
@@ -241,11 +240,12 @@ class Auto(Operator):
         self, cloud: Cloud, sizes: Sequence[int], predict: Callable[[Operator, Cloud], Tensor]
     ) -> Float[Tensor, "row channel"]:
         """Predict groups of channels apart, and bring the columns into their order."""
-        columns = cloud.points.new_empty(sum(sizes), self.config.num_outputs)
+        parts, channels = [], []
         for described, part in zip(self.config.groups, self.groups, strict=True):
             assert isinstance(part, Auto)
-            columns[:, described["channels"]] = part._sum(cloud, sizes, predict)
-        return columns
+            parts.append(part._sum(cloud, sizes, predict))
+            channels += described["channels"]
+        return torch.cat(parts, dim=1)[:, torch.tensor(channels).argsort()]
 
     def _sum(
         self, cloud: Cloud, sizes: Sequence[int], predict: Callable[[Operator, Cloud], Tensor]

@@ -69,7 +69,7 @@ class NetworkEnsemble(nn.Module):
 
     def prepare(self, cloud: Cloud) -> Cloud:
         """Return the cloud with the structure that the networks need."""
-        ready = self.network(0).prepare(rounded(cloud))
+        ready = self.network(0).prepare(self._rounded(cloud))
         return replace(cloud, neighbourhood=ready.neighbourhood, radius=ready.radius, spectra=ready.spectra)
 
     def seen(self, cloud: Cloud, base: Float[Tensor, "point channel"] | None) -> tuple[Cloud, Float[Tensor, " sample"]]:
@@ -80,7 +80,7 @@ class NetworkEnsemble(nn.Module):
             values = torch.cat([values, base / factors[cloud.sample_of_point][:, None]], dim=1)
         values = (values - self.input_mean) / self.input_scale
         parameters = (scaled.parameters - self.parameter_mean) / self.parameter_scale
-        return rounded(replace(cloud, values=values, parameters=parameters)), factors
+        return self._rounded(replace(cloud, values=values, parameters=parameters)), factors
 
     def decoded(
         self,
@@ -93,8 +93,8 @@ class NetworkEnsemble(nn.Module):
         mean = predictions.mean(dim=0).double()
         return (mean * self.target_scale + self.target_mean) * by_row[:, None]
 
-
-def rounded(cloud: Cloud) -> Cloud:
-    """Return a cloud in the precision of networks."""
-    parts = {name: getattr(cloud, name).float() for name in ("points", "values", "weights", "parameters")}
-    return replace(cloud, **parts)
+    def _rounded(self, cloud: Cloud) -> Cloud:
+        """Return a cloud in the precision of the networks."""
+        dtype = next(one.dtype for one in self.networks.parameters() if one.is_floating_point())
+        parts = {name: getattr(cloud, name).to(dtype) for name in ("points", "values", "weights", "parameters")}
+        return replace(cloud, **parts)

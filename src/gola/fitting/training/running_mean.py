@@ -20,11 +20,14 @@ class RunningMean:
     def __init__(self, operator: Operator, decay: float) -> None:
         self.decay = decay
         self.weights = list(operator.parameters())
-        self.mean = [weight.detach().clone() for weight in self.weights]
+        # Without a decay the mean shares the memory of the weights.
+        self.mean = [weight.detach().clone() if decay else weight.detach() for weight in self.weights]
 
     @torch.no_grad()
     def update(self, step: int) -> None:
         """Take in the weights after this many steps."""
+        if not self.decay:
+            return
         decay = min(self.decay, step / (step + _STEPS_TO_FORGET))
         for mean, weight in zip(self.mean, self.weights, strict=True):
             mean.lerp_(weight, 1.0 - decay)

@@ -121,16 +121,22 @@ def onto_lattice(points: Points, lattice: Lattice) -> Interpolation:
 def from_lattice(lattice: Lattice, queries: Float[Tensor, "query dim"]) -> Interpolation:
     """Interpolate from the nodes to queries, linearly along each axis; beyond a wall the value there continues."""
     lower, upper, shape = np.array(lattice.lower), np.array(lattice.upper), np.array(lattice.shape)
-    steps = (_numbers(queries) - lower) / np.where(upper > lower, upper - lower, 1.0) * (shape - 1)
+    rates = (shape - 1) / np.where(upper > lower, upper - lower, 1.0)
+    steps = (_numbers(queries) - lower) * rates
     # A query at a node gets the node's own value, whatever rounding did to its coordinates.
     steps = np.where(np.abs(steps - steps.round()) < _TOLERANCE, steps.round(), steps).clip(0, shape - 1)
     first = np.minimum(steps.astype(np.int64), np.maximum(shape - 2, 0))
-    share = steps - first
+    share = torch.from_numpy(steps - first)
+    if queries.requires_grad:
+        # The value is as above, the slope that of linear interpolation; beyond the walls there is none.
+        inside = torch.from_numpy((_numbers(queries) >= lower) & (_numbers(queries) <= upper))
+        exact = queries.cpu().double() * torch.from_numpy(rates)
+        share = share + torch.where(inside, exact - exact.detach(), 0.0)
     corners = np.array(list(itertools.product((0, 1), repeat=len(shape))))
     nodes = np.minimum(first[:, None] + corners, shape - 1)
-    weights = np.where(corners, share[:, None], 1.0 - share[:, None]).prod(axis=2)
+    weights = torch.where(torch.from_numpy(corners).bool(), share[:, None], 1.0 - share[:, None]).prod(dim=2)
     rows = np.ravel_multi_index(tuple(np.moveaxis(nodes, 2, 0)), lattice.shape)
-    return Interpolation(rows=torch.from_numpy(rows), weights=torch.from_numpy(weights))
+    return Interpolation(rows=torch.from_numpy(rows), weights=weights)
 
 
 @functools.lru_cache(maxsize=_NUM_REMEMBERED)

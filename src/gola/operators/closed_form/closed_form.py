@@ -21,6 +21,7 @@ from gola.representation.fitted import Fitted, as_bytes, from_bytes
 from gola.representation.function_space import FunctionSpace
 from gola.representation.nodal import NodalSpace
 from gola.representation.periodic_grid import PeriodicGrid
+from gola.representation.shared_points import runs
 from gola.representation.smoothness import with_chosen_penalties
 
 # Of a function that is known at N points more than 2N coefficients add nothing that a penalty would not set.
@@ -253,12 +254,16 @@ class ClosedForm(Fitted, Operator):
         queries: Queries,
         nodes: Sequence[Float[Tensor, "_ dim"] | None],
     ) -> Float[Tensor, "query channel"]:
-        """Evaluate solutions; where nodes move, it takes to know where those of each sample are."""
-        places = torch.split(queries.points, queries.sizes)
-        values = [
-            self.solutions.values(points, one, known)
-            for points, one, known in zip(places, coefficients, nodes, strict=True)
-        ]
+        """Evaluate solutions, those that are asked for at the same places together.
+
+        Where nodes move, it takes to know where those of each sample are.
+        """
+        places, values = torch.split(queries.points, queries.sizes), []
+        moves = isinstance(self.solutions, NodalSpace) and bool(self.solutions.moves)
+        for rows in [slice(row, row + 1) for row in range(len(places))] if moves else runs(places):
+            columns = coefficients[rows].transpose(0, 1).flatten(1)
+            found = self.solutions.values(places[rows.start], columns, nodes[rows.start])
+            values.append(found.unflatten(1, (rows.stop - rows.start, -1)).transpose(0, 1).flatten(0, 1))
         return torch.cat(values).to(queries.points.dtype)
 
     def _require_fit(self) -> None:

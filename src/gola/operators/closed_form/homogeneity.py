@@ -99,6 +99,8 @@ class Homogeneity(Fitted):
 
     def of_cloud(self, cloud: Cloud) -> tuple[Cloud, Float[Tensor, " sample"]]:
         """Return a cloud without amplitudes, and by what the solution of each sample is to be multiplied."""
+        if not cloud.values.is_meta and not self.is_any:
+            return cloud, cloud.values.new_ones(cloud.num_samples, dtype=torch.float64)
         pairs = [self.taken_out(values) for values in torch.split(cloud.values, cloud.sizes)]
         return replace(cloud, values=torch.cat([values for values, _ in pairs])), torch.stack([one for _, one in pairs])
 

@@ -1,6 +1,5 @@
 """Kernel ridge regression on functions, for operators that are not linear."""
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar, final
@@ -9,27 +8,30 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from gola.data.mirror import Components
+from gola.geometry.symmetry import Symmetry
 from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
+from gola.operators.closed_form.copies import Channels, CopiedSamples, without_amplitudes
 from gola.operators.closed_form.homogeneity import Homogeneity
 from gola.operators.closed_form.input_features import COMPARISON_PADDING, InputFeatures
+from gola.operators.closed_form.input_kernel import InputKernel, all_kernels, best_kernel
 from gola.operators.closed_form.kriging import error_covariance, held_out_variances
-from gola.operators.closed_form.preprocessing import Preprocessing, Transform, transformed, transforms
+from gola.operators.closed_form.preprocessing import Preprocessing, transformed, transforms
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
 from gola.operators.cloud import Cloud
-from gola.operators.operator import OperatorConfig
+from gola.operators.operator import FitResult, OperatorConfig
 from gola.protocol import FitTask
-from gola.representation.smoothness import growth
+from gola.representation.function_space import FunctionSpace
+from gola.representation.nodal import NodalSpace
+from gola.representation.symmetry import with_whole_shells
 
-_EXPONENTS = (0.0, 1.0, 2.0)
-_RATES = (3.0, 10.0)
-# In units of the root mean square distance of the training inputs.
-_LENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
-_PENALTIES = tuple(10.0**power for power in range(-8, 1))
 # Amplitudes are taken out if that lowers the leave-one-out error by this share: what is left to chance stays as it is.
 _LEAST_GAIN = 0.02
 _MOST_CHANGES = 8
+# Copies by symmetries are kept if they lower the leave-one-out error by this share.
+_LEAST_GAIN_OF_COPIES = 0.03
 
 
 @final
@@ -39,44 +41,11 @@ class KernelConfig(ComparingConfig):
 
     Attributes:
         homogeneity: Whether to look for inputs that the operator scales with, and to take their amplitudes out.
+        symmetries: Whether to look for symmetries of the operator, and to add copies of the samples by these.
     """
 
     homogeneity: bool = True
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class InputKernel:
-    r"""A kernel :math:`k(f, g) = m(\lVert f - g \rVert / \ell) + \langle f, g \rangle` of input functions.
-
-    m is the Matérn kernel of smoothness 5/2. Distance and inner product are those of coefficients with the weights
-    :math:`(1 + \omega_k^2/\tau^2)^{-s}`. The second term is the kernel of linear operators, so that only the rest has
-    to be learned from how near inputs are.
-
-    Attributes:
-        transform: What is done to the values of positive channels first: slowness may suit a problem that speed does
-            not, and the logarithm suits what spans decades.
-        exponent: The exponent s of the inner product.
-        rate: The frequency τ.
-        scale: The unit of squared distances and inner products.
-        length: The length ℓ.
-        penalty: The ridge.
-    """
-
-    transform: Transform
-    exponent: float
-    rate: float
-    scale: float
-    length: float = 1.0
-    penalty: float = 1.0
-
-    def __call__(
-        self, inputs: Float[Tensor, "row feature"], others: Float[Tensor, "column feature"]
-    ) -> Float[Tensor, "row column"]:
-        """Evaluate the kernel between weighted coefficients."""
-        distances = torch.cdist(inputs, others) * (5.0 / self.scale) ** 0.5 / self.length
-        matern = (1.0 + distances + distances**2 / 3.0) * torch.exp(-distances)
-        return matern + inputs @ others.T / self.scale
+    symmetries: bool = True
 
 
 @final
@@ -87,6 +56,8 @@ class Kernel(ClosedForm):
 
     No penalty holds c back. The kernel (:class:`InputKernel`) and the ridge are chosen by exact leave-one-out, and
     so is whether the operator scales with its inputs (:class:`~gola.operators.closed_form.homogeneity.Homogeneity`).
+    Where it has symmetries, copies of the samples by these are further samples, held out together with their sample,
+    and the regression has the same symmetries.
     """
 
     name: ClassVar[str] = "kernel"
@@ -107,6 +78,7 @@ class Kernel(ClosedForm):
         super().__init__(config)
         self.inputs = InputFeatures()
         self.homogeneity = Homogeneity(config.num_channels)
+        self._channels = Channels.scalars(config.num_channels, config.num_outputs)
         self._register_empty("positive", "known_inputs", "centre", "dual", "offset")
 
     @classmethod
@@ -114,15 +86,27 @@ class Kernel(ClosedForm):
         """Whether there are input functions: numbers alone are better compared as numbers."""
         return task.num_fields > 0
 
+    def fit(self, task: FitTask) -> FitResult:
+        """Fit to the samples of a task; the names of its channels tell which are components of vectors."""
+        if task.inputs or task.parameters:
+            inputs = Components.of((*task.inputs, *task.parameters))
+            self._channels = Channels(inputs=inputs, targets=Components.of(task.targets))
+        return super().fit(task)
+
     @property
     def kernel(self) -> InputKernel:
         """The kernel that was chosen."""
         self._require_fit()
-        return InputKernel(**self.choice)
+        return InputKernel(**{name: value for name, value in self.choice.items() if name != "symmetries"})
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The symmetries that samples were copied by."""
+        return tuple(Symmetry.from_dict(one) for one in self.choice.get("symmetries", ()))
 
     def choose(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
-    ) -> Float[Tensor, "sample mode channel"]:
+    ) -> Float[Tensor, "sample kept_mode channel"]:
         """Try all kernels, on the inputs as they are and transformed, with their amplitudes and without."""
         self.positive = torch.cat(list(samples.inputs)).min(dim=0).values > 0.0
         best = self._best(samples, solutions, Homogeneity(self.config.num_channels))
@@ -132,8 +116,12 @@ class Kernel(ClosedForm):
             # Among few samples a channel may be suspected by chance, or missed; of many, all changes take too long.
             changes = suspected.nearby(self.positive)
             best = self._better(samples, solutions, changes, best) if len(changes) <= _MOST_CHANGES else best
-        self.choice, self.inputs, self.homogeneity = asdict(best.kernel), best.inputs, best.homogeneity
-        return self._fit(best.features, solutions, best.factors)
+        best = (
+            self._with_copies(samples, solutions, best) if self.config.symmetries and not samples.nodes_move else best
+        )
+        self.choice = {**asdict(best.kernel), "symmetries": [asdict(symmetry) for symmetry in best.symmetries]}
+        self.inputs, self.homogeneity = best.inputs, best.homogeneity
+        return self._fit(samples, solutions)
 
     def _better(
         self,
@@ -152,68 +140,109 @@ class Kernel(ClosedForm):
     ) -> "_Candidate":
         """Return the best of all kernels on inputs without amplitudes."""
         space = self.space_for(samples, self.config.num_input_modes, COMPARISON_PADDING)
-        values, factors = _without_amplitudes(samples, homogeneity)
+        values, factors = without_amplitudes(samples.inputs, homogeneity)
         probes = Probes.of(self.solutions, solutions / factors[:, None, None], samples)
         candidates = []
         for transform in transforms(self.positive):
             seen = [transformed(one, self.positive, transform) for one in values]
             inputs, features = InputFeatures.fitted(space, samples.points, seen)
-            error, kernel = best_kernel(transform, inputs, features, probes)
-            candidates.append(_Candidate(error, kernel, inputs, features, homogeneity, factors))
+            error, kernel = best_kernel(all_kernels(transform), inputs, features, probes)
+            candidates.append(_Candidate(error, kernel, inputs, homogeneity))
         return min(candidates, key=lambda candidate: candidate.error)
 
     def solve(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
-    ) -> Float[Tensor, "sample mode channel"]:
+    ) -> Float[Tensor, "sample kept_mode channel"]:
         """Fit with the kernel chosen before."""
-        values, factors = _without_amplitudes(samples, self.homogeneity)
-        features = self.inputs.of(samples.points, [self._checked(one) for one in values])
-        return self._fit(features, solutions, factors)
+        return self._fit(samples, solutions)
 
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
         """Predict the coefficients of the solution of each sample."""
         cloud, factors = self.homogeneity.of_cloud(cloud)
         features = self.inputs.of_cloud(replace(cloud, values=self._checked(cloud.values.double())))
-        kernel = self.kernel(self._weighted(features) - self.centre, self.known_inputs)
+        kernel = self.kernel(self.kernel.weighted(self.inputs, features) - self.centre, self.known_inputs)
         return (torch.einsum("ts,smc->tmc", kernel, self.dual) + self.offset) * factors[:, None, None]
 
     def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"]:
-        """Return the covariance of errors under the kernel as a prior."""
+        """Return the covariance of errors under the kernel as a prior, given the samples without their copies."""
         cloud, factors = self.homogeneity.of_cloud(self.seen(cloud))
         features = self.inputs.of_cloud(replace(cloud, values=self._checked(cloud.values.double())))
-        new, known = self._weighted(features) - self.centre, self.known_inputs
-        found = error_covariance(
-            self.kernel(known, known), self.kernel(new, known), self.kernel(new, new), self.kernel.penalty
-        )
+        kernel, known = self.kernel, self.known_inputs[: len(self.held_out)]
+        new = kernel.weighted(self.inputs, features) - self.centre
+        found = error_covariance(kernel(known, known), kernel(new, known), kernel(new, new), kernel.penalty)
         return factors[:, None] * found * factors
 
     def held_out_variances(self, cloud: Cloud) -> Float[Tensor, " sample"]:
         """Return the variances of errors of training samples, had each been held out."""
         _, factors = self.homogeneity.of_cloud(self.seen(cloud))
-        matrix = self.kernel(self.known_inputs, self.known_inputs)
-        return factors**2 * held_out_variances(matrix, self.kernel.penalty)
+        known = self.known_inputs[: len(self.held_out)]
+        return factors**2 * held_out_variances(self.kernel(known, known), self.kernel.penalty)
 
     def preprocessing(self) -> Preprocessing:
         """Return the amplitudes and transforms that the kernel works best with."""
         return Preprocessing.of(self.homogeneity, self.positive, self.kernel.transform)
 
     def _fit(
-        self,
-        features: Float[Tensor, "sample input_channel input_mode"],
-        solutions: Float[Tensor, "sample mode channel"],
-        factors: Float[Tensor, " sample"],
-    ) -> Float[Tensor, "sample mode channel"]:
-        weighted, shape = self._weighted(features), solutions.shape[1:]
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
+    ) -> Float[Tensor, "sample kept_mode channel"]:
+        """Fit with what was chosen, to the samples and their copies; return predictions of the samples, held out."""
+        copied = self._copied(samples, solutions, self.inputs, self.homogeneity, self.kernel)
+        copies = [copied.copy_by(symmetry) for symmetry in self.symmetries]
+        features, factors = copied.features(copies)
+        self.solutions, solutions = copied.solutions_with(copies)
+        weighted, shape = self.kernel.weighted(self.inputs, features), solutions.shape[1:]
         self.centre = weighted.mean(dim=0)
         self.known_inputs = weighted - self.centre
-        kernel = self.kernel
-        matrix = kernel(self.known_inputs, self.known_inputs)
-        fit = fit_ridge(matrix, solutions.flatten(1) / factors[:, None], kernel.penalty)
+        matrix = self.kernel(self.known_inputs, self.known_inputs)
+        targets, groups = solutions.flatten(1) / factors[:, None], copied.groups(copies)
+        fit = fit_ridge(matrix, targets, self.kernel.penalty, groups=groups)
         self.dual, self.offset = fit.dual.unflatten(1, shape), fit.free[0].unflatten(0, shape)
-        return (fit.held_out * factors[:, None]).unflatten(1, shape)
+        return (fit.held_out * factors[:, None]).unflatten(1, shape)[: len(samples)]
 
-    def _weighted(self, features: Float[Tensor, "sample channel mode"]) -> Float[Tensor, "sample feature"]:
-        return weighted_rows(self.inputs, features, self.kernel)
+    def _copied(
+        self,
+        samples: Samples,
+        solutions: Float[Tensor, "sample mode channel"],
+        inputs: InputFeatures,
+        homogeneity: Homogeneity,
+        kernel: InputKernel,
+    ) -> CopiedSamples:
+        assert isinstance(self.solutions, FunctionSpace | NodalSpace)
+        return CopiedSamples(
+            samples=samples,
+            space=self.solutions,
+            solutions=solutions,
+            inputs=inputs,
+            homogeneity=homogeneity,
+            transform=kernel.transform,
+            positive=self.positive,
+            channels=self._channels,
+        )
+
+    def _with_copies(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"], best: "_Candidate"
+    ) -> "_Candidate":
+        """Return the best kernel on samples and their copies, if there are symmetries and it is clearly better.
+
+        Amplitudes that hold for the samples need not hold for their copies: a vector turns, and so does what the
+        operator scales with.
+        """
+        copied = self._copied(samples, solutions, best.inputs, best.homogeneity, best.kernel)
+        symmetries = copied.symmetries(best.kernel)
+        if not symmetries:
+            return best
+        copies = [copied.copy_by(symmetry) for symmetry in symmetries]
+        tried = []
+        for homogeneity in copied.homogeneities(copies) if self.config.homogeneity else [best.homogeneity]:
+            error, kernel = replace(copied, homogeneity=homogeneity).best_kernel(best.kernel, copies)
+            tried.append(replace(best, error=error, kernel=kernel, homogeneity=homogeneity, symmetries=symmetries))
+        found = min(tried, key=lambda candidate: candidate.error)
+        return found if found.error < (1.0 - _LEAST_GAIN_OF_COPIES) * best.error else best
+
+    @staticmethod
+    def space_for(samples: Samples, num_modes: int, padding: float) -> FunctionSpace:
+        """Make a space that symmetries of the bounding box map to itself, which costs it a few functions."""
+        return with_whole_shells(ClosedForm.space_for(samples, num_modes, padding))
 
     def _checked(self, values: Float[Tensor, "point channel"]) -> Float[Tensor, "point channel"]:
         transform = self.kernel.transform
@@ -227,45 +256,10 @@ class Kernel(ClosedForm):
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A kernel with its leave-one-out error, and what it was fitted to."""
+    """A kernel with its leave-one-out error, and how inputs are seen."""
 
     error: float
     kernel: InputKernel
     inputs: InputFeatures
-    features: Float[Tensor, "sample channel mode"]
     homogeneity: Homogeneity
-    factors: Float[Tensor, " sample"]
-
-
-def _without_amplitudes(
-    samples: Samples, homogeneity: Homogeneity
-) -> tuple[list[Float[Tensor, "_ channel"]], Float[Tensor, " sample"]]:
-    """Return the inputs without amplitudes, and by what solutions were divided."""
-    pairs = [homogeneity.taken_out(values) for values in samples.inputs]
-    return [values for values, _ in pairs], torch.stack([factor for _, factor in pairs])
-
-
-def weighted_rows(
-    inputs: InputFeatures, features: Float[Tensor, "sample channel mode"], kernel: InputKernel
-) -> Float[Tensor, "sample feature"]:
-    """Weigh coefficients so that their plain inner product is that of the kernel."""
-    return (features * growth(inputs.space, -0.5 * kernel.exponent, kernel.rate)).flatten(1)
-
-
-def best_kernel(
-    transform: Transform, inputs: InputFeatures, features: Float[Tensor, "sample channel mode"], probes: Probes
-) -> tuple[float, InputKernel]:
-    """Try all kernels, and return the one with the smallest leave-one-out error after that error."""
-    scored = []
-    for exponent, rate in itertools.product(_EXPONENTS, _RATES):
-        plain = InputKernel(transform=transform, exponent=exponent, rate=rate, scale=1.0)
-        rows = weighted_rows(inputs, features, plain)
-        rows = rows - rows.mean(dim=0)
-        scale = 2.0 * float(rows.square().sum(dim=1).mean()) or 1.0
-        for length in _LENGTHS:
-            candidate = replace(plain, scale=scale, length=length)
-            matrix = candidate(rows, rows)
-            for penalty in _PENALTIES:
-                error = probes.error_of_rows(fit_ridge(matrix, probes.rows, penalty).held_out)
-                scored.append((error, replace(candidate, penalty=penalty)))
-    return min(scored, key=lambda one: one[0])
+    symmetries: tuple[Symmetry, ...] = ()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from gola.metrics import relative_l2
@@ -39,7 +39,7 @@ class Probes:
         """Evaluate solutions at points drawn from those of all samples."""
         if isinstance(space, NodalSpace):
             # Nodes may lie elsewhere in every sample, so they are drawn by their numbers.
-            rows = drawn(len(space.nodes), _NUM_PROBES)
+            rows = Probes.nodes(space)
             places, functions = space.nodes[rows], space.modes[rows]
         else:
             assert isinstance(space, FunctionSpace), "Grids are compared node by node."
@@ -51,6 +51,11 @@ class Probes:
             scales=samples.target_scales,
         )
 
+    @staticmethod
+    def nodes(space: NodalSpace) -> Int[Tensor, " probe"]:
+        """Return the numbers of the nodes that are the places in a space of nodes."""
+        return drawn(len(space.nodes), _NUM_PROBES)
+
     def part(self, samples: Sequence[int] | slice, count: int) -> "Probes":
         """Keep some samples, and the first places."""
         values = self.values[:count, samples]
@@ -58,8 +63,12 @@ class Probes:
 
     def error(self, predictions: Float[Tensor, "probe sample channel"]) -> float:
         """Return the mean over the samples of the relative error of predictions."""
+        return float(self.errors(predictions).mean())
+
+    def errors(self, predictions: Float[Tensor, "probe sample channel"]) -> Float[Tensor, " sample"]:
+        """Return the relative error of predictions of each sample."""
         found, wanted = (values.transpose(0, 1) / self.scales for values in (predictions, self.values))
-        return float(relative_l2(found, wanted).mean())
+        return relative_l2(found, wanted)
 
     @property
     def rows(self) -> Float[Tensor, "sample output"]:
@@ -68,7 +77,11 @@ class Probes:
 
     def error_of_rows(self, predictions: Float[Tensor, "sample output"]) -> float:
         """Return the mean relative error of predictions laid out like :attr:`rows`."""
-        return self.error(predictions.unflatten(1, (len(self.values), -1)).transpose(0, 1))
+        return float(self.errors_of_rows(predictions).mean())
+
+    def errors_of_rows(self, predictions: Float[Tensor, "sample output"]) -> Float[Tensor, " sample"]:
+        """Return the relative error of predictions of each sample, laid out like :attr:`rows`."""
+        return self.errors(predictions.unflatten(1, (len(self.values), -1)).transpose(0, 1))
 
 
 def error_at_the_data(

@@ -62,13 +62,11 @@ class AttentionMessagePassing(nn.Module):
         )
         values = self._heads(torch.cat([self.value.weight, sender_end], dim=1)) / self.num_heads
         once = linear(attributes, self._heads(receiver_end).mean(0), self._heads(self.value.bias).mean(0))
-        # A point that hears nobody gets no edge term and no value.
-        hears = (neighbourhood.degrees > 0)[:, None]
-        return (
-            linear(features, self.root.weight + self.skip.weight, self.root.bias)
-            + linear(heard.flatten(1), values.transpose(0, 1).flatten(1))
-            + torch.where(hears, once, 0.0)
-        )
+        if not neighbourhood.all_hear:
+            # A point that hears nobody gets no edge term and no value.
+            once = torch.where(neighbourhood.hears[:, None], once, 0.0)
+        result = torch.addmm(once + self.root.bias, features, (self.root.weight + self.skip.weight).mT)
+        return torch.addmm(result, heard.flatten(1), values.transpose(0, 1).flatten(1).mT)
 
     def _queries(
         self, features: Float[Tensor, "point width"], sender_end: Float[Tensor, "head_width attribute"]

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
-from gola.operators.layers import sample_matmul, sample_products
+from gola.operators.layers import sample_matmul, sample_products, sample_rows
 
 Normalisation = Literal["instance", "channel"]
 
@@ -65,7 +65,7 @@ class GlobalAttention(nn.Module):
     ) -> Float[Tensor, "sample head key value"]:
         means = sample_products(weights[:, None], features, sizes)
         # Centred first: the difference of second moment and squared mean would cancel.
-        centred = features - sample_matmul(torch.ones_like(weights)[:, None], means, sizes)
+        centred = features - sample_rows(means[:, 0], sizes)
         covariance = sample_products(weights[:, None] * centred, centred, sizes)
         keys = self.key.weight @ covariance
         values = self.value.weight @ covariance

@@ -54,15 +54,28 @@ class MessagePassing(nn.Module):
         own, *heard = (self.output.weight @ self.update.weight).chunk(5, dim=1)
         shared = heard[0] + heard[1] + heard[2]
         constant = from_edge @ self.edge.bias + self.message.bias
-        received = linear(features, shared @ from_receiver) + linear(
-            attributes, shared @ from_edge @ receiver_end, shared @ constant
-        )
-        # A_i is part of what a point hears, so a point that hears nobody must not get it.
-        hears = (neighbourhood.degrees > 0)[:, None]
-        result = linear(features, own, self.output(self.update.bias)) + torch.where(hears, received, 0.0)
+        received = shared @ from_receiver, shared @ from_edge @ receiver_end, shared @ constant
+        result = self._own(features, attributes, own, received, neighbourhood)
         for statistic, weight in zip(statistics, heard, strict=True):
             result = torch.addmm(result, statistic, weight.mT)
         return result
+
+    def _own(
+        self,
+        features: Float[Tensor, "point width"],
+        attributes: Float[Tensor, "point attribute"],
+        own: Float[Tensor, "width width"],
+        received: tuple[Tensor, Tensor, Tensor],
+        neighbourhood: Neighbourhood,
+    ) -> Float[Tensor, "point width"]:
+        """Return what a point adds from itself: its own part, and A_i, which is part of what it hears."""
+        by_features, by_attributes, constant = received
+        bias = self.output(self.update.bias)
+        if neighbourhood.all_hear:
+            return torch.addmm(linear(attributes, by_attributes, bias + constant), features, (own + by_features).mT)
+        heard = linear(features, by_features) + linear(attributes, by_attributes, constant)
+        # A point that hears nobody must not get A_i.
+        return linear(features, own, bias) + torch.where(neighbourhood.hears[:, None], heard, 0.0)
 
 
 @final

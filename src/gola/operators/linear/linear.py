@@ -22,7 +22,7 @@ from gola.operators.operator import OperatorConfig
 from gola.protocol import FitTask
 from gola.registry import unknown
 from gola.representation.function_space import FunctionSpace
-from gola.representation.symmetry import Symmetries, whole_shells
+from gola.representation.symmetry import Symmetries, with_whole_shells
 
 
 @final
@@ -152,8 +152,7 @@ class Linear(ClosedForm):
     @staticmethod
     def space_for(samples: Samples, num_modes: int, padding: float) -> FunctionSpace:
         """Make a space that symmetries of the bounding box map to itself, which costs it a few functions."""
-        space = ClosedForm.space_for(samples, num_modes, padding)
-        return space.with_penalties(space.penalties[: whole_shells(space.num_modes, space.dim)])
+        return with_whole_shells(ClosedForm.space_for(samples, num_modes, padding))
 
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
         """Predict the coefficients of the solution of each sample."""

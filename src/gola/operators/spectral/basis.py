@@ -10,7 +10,7 @@ from torch import Tensor
 
 from gola.geometry import Box, Domain
 from gola.operators.spectral.transforms import domain_transform
-from gola.operators.spectral.waves import evaluate_waves, wave_gradients, wave_gram, wave_numbers
+from gola.operators.spectral.waves import evaluate_waves, wave_gradients, wave_gram, wave_numbers, waves_at
 
 # Combinations of waves with a smaller share of their energy in the domain, compared with the best one, hardly live
 # there: points in the domain cannot tell how much of them there is.
@@ -65,6 +65,13 @@ class DomainBasis:
     def evaluate(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point function"]:
         """Evaluate every function at every point."""
         return evaluate_waves(points.astype(np.float64), self.numbers, self.sides) @ self.coefficients
+
+    def at(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point function"]:
+        """Evaluate every function at every point, differentiable in the points if that is asked for."""
+        if points.requires_grad:
+            waves = waves_at(points, self.numbers, self.sides)
+            return waves @ torch.from_numpy(self.coefficients).to(waves)
+        return torch.from_numpy(self.evaluate(points.cpu().numpy())).to(points.device)
 
     def gradients(self, points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "dim point function"]:
         """Evaluate the derivatives of every function along every axis at every point."""

@@ -85,8 +85,8 @@ def with_listeners(cloud: Cloud, spectra: tuple[Spectrum, ...], sizes: list[int]
     """
     joined = []
     for spectrum, rows, size in zip(spectra, torch.split(cloud.points, cloud.sizes), sizes, strict=True):
-        queries = rows[size:].detach().cpu().numpy()
-        heard = torch.from_numpy(spectrum.basis.evaluate(queries)).to(spectrum.functions)
+        queries = rows[size:]
+        heard = spectrum.basis.at(queries).to(spectrum.functions)
         silent = spectrum.analysis.new_zeros(len(spectrum.analysis), len(queries))
         joined.append(
             replace(

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from functools import cache, reduce
 
 import numpy as np
+import torch
 from jaxtyping import Complex, Float, Int
+from torch import Tensor
 
 
 @cache
@@ -49,6 +51,15 @@ def evaluate_waves(
         np.multiply, [along_axes[:, axis, numbers[:, axis] + largest] for axis in range(numbers.shape[1])]
     )
     return np.concatenate([waves.real, waves.imag], axis=1)
+
+
+def waves_at(
+    points: Float[Tensor, "point dim"], numbers: Int[np.ndarray, "mode dim"], sides: Sequence[float]
+) -> Float[Tensor, "point wave"]:
+    """Evaluate every wave at every point, as :func:`evaluate_waves` does; differentiable in the points."""
+    rates = torch.from_numpy(2.0 * np.pi * numbers / np.array(sides)).to(points.device)
+    angles = points.double() @ rates.T
+    return torch.cat([angles.cos(), angles.sin()], dim=1) * torch.from_numpy(np.tile(amplitudes(numbers), 2)).to(angles)
 
 
 def wave_gradients(
