@@ -137,6 +137,7 @@ OPERATORS: Registry[Any] = Registry(
         "kernel": "gola.operators.closed_form.kernel:Kernel",
         "periodic_kernel": "gola.operators.closed_form.periodic_kernel:PeriodicKernel",
         "pod_gp": "gola.operators.closed_form.pod_gp:PodGp",
+        "morphed_gp": "gola.operators.closed_form.morphed_gp:MorphedGp",
         "pod_rbf": "gola.operators.closed_form.pod_rbf:PodRbf",
         "nearest": "gola.operators.closed_form.nearest:Nearest",
         "mean": "gola.operators.closed_form.mean:Mean",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
     from gola.operators.closed_form.kernel import Kernel, KernelConfig
     from gola.operators.closed_form.mean import Mean, MeanConfig
+    from gola.operators.closed_form.morphed_gp import MorphedGp, MorphedGpConfig
     from gola.operators.closed_form.nearest import Nearest, NearestConfig
     from gola.operators.closed_form.periodic_kernel import PeriodicKernel, PeriodicKernelConfig
     from gola.operators.closed_form.pod_gp import PodGp, PodGpConfig
@@ -44,6 +45,8 @@ _HOMES = {
     "LinearConfig": "linear.linear",
     "Mean": "closed_form.mean",
     "MeanConfig": "closed_form.mean",
+    "MorphedGp": "closed_form.morphed_gp",
+    "MorphedGpConfig": "closed_form.morphed_gp",
     "Nearest": "closed_form.nearest",
     "NearestConfig": "closed_form.nearest",
     "Network": "operator",
@@ -82,6 +85,8 @@ __all__ = [
     "LinearConfig",
     "Mean",
     "MeanConfig",
+    "MorphedGp",
+    "MorphedGpConfig",
     "Nearest",
     "NearestConfig",
     "Network",

@@ -10,6 +10,7 @@ from gola.data.sample import Channel
 from gola.fitting.training import train
 from gola.fitting.training.samples import Objective, PreparedSamples
 from gola.operators import Gola, GolaConfig
+from gola.operators.baselines.fno import Fno, FnoConfig
 from gola.operators.scaling import Scaling
 from gola.protocol import FitTask, Session, TrainingConfig
 from tests.fits import small_data
@@ -25,9 +26,9 @@ def samples():
     return [*small_data(num_samples=5, num_points=40), *list(small_data(num_samples=7, num_points=25))[5:]]
 
 
-def trained(samples, config, seed=0, session=None):
+def trained(samples, config, seed=0, session=None, operator=None):
     torch.manual_seed(seed)
-    operator = Gola(CONFIG)
+    operator = operator or Gola(CONFIG)
     task = FitTask(
         samples=samples,
         inputs=(Channel(name="speed"),),
@@ -66,6 +67,13 @@ def test_training_lowers_the_error_and_reports_each_epoch(samples):
     assert history[-1].training_error < history[0].training_error / 3
     assert history[-1].learning_rate == pytest.approx(0.0, abs=1e-12)
     assert all(a.seconds < b.seconds for a, b in pairwise(history))
+
+
+def test_complex_weights_are_trained_too(samples):
+    operator = Fno(FnoConfig(width=4, num_modes=2, num_layers=1))
+    assert any(weight.is_complex() for weight in operator.parameters())
+    history, _ = trained(samples, SHORT, operator=operator)
+    assert history[-1].training_error < history[0].training_error
 
 
 def test_the_same_seed_trains_to_the_same_weights(samples):

@@ -8,6 +8,7 @@ from gola.operators import (
     KernelConfig,
     LinearConfig,
     MeanConfig,
+    MorphedGpConfig,
     NearestConfig,
     PeriodicKernelConfig,
     PodGpConfig,
@@ -31,6 +32,7 @@ SMALL = {
     "kernel": KernelConfig(num_modes=40, num_input_modes=30),
     "periodic_kernel": PeriodicKernelConfig(),
     "pod_gp": PodGpConfig(num_modes=40, num_input_modes=30),
+    "morphed_gp": MorphedGpConfig(num_modes=40, num_input_modes=30),
     "pod_rbf": PodRbfConfig(num_modes=40),
 }
 

@@ -93,8 +93,10 @@ class _Training:
 
     def __post_init__(self) -> None:
         operator = self.objective.operator
-        # Fused into one pass: with many small parameters the calls for each would take longer than the arithmetic.
-        optimiser = torch.optim.AdamW(operator.parameters(), weight_decay=self.config.weight_decay, fused=True)
+        weights = list(operator.parameters())
+        # One pass over all: with many small ones the calls for each would take longer than the arithmetic.
+        fused = all(weight.is_floating_point() for weight in weights)
+        optimiser = torch.optim.AdamW(weights, weight_decay=self.config.weight_decay, fused=fused)
         self.devices.setup(self.objective, optimiser)
         self.mean = RunningMean(operator, self.config.averaging)
         self.began = time.monotonic()

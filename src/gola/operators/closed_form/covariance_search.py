@@ -24,9 +24,11 @@ from torch import Tensor
 
 from gola.operators.closed_form.covariance import (
     FAMILIES,
+    RESPONSES,
     Covariance,
     Family,
     Pairs,
+    Response,
     covariance_gradient,
     covariance_matrix,
 )
@@ -64,6 +66,7 @@ class Layout:
         is_linear: Which groups the operator is linear in.
         is_affine: Whether what is linear may have a constant part.
         has_power_law: Whether solutions are divided by a power law of their size.
+        response: How solutions follow the groups that the operator is linear in.
     """
 
     family: Family = "matern"
@@ -71,11 +74,12 @@ class Layout:
     is_linear: tuple[bool, ...]
     is_affine: bool = True
     has_power_law: bool = False
+    response: Response = "linear"
 
-    def with_linear(self, groups: Sequence[int], *, is_affine: bool) -> "Layout":
-        """Return the layout that is linear in these groups."""
+    def with_linear(self, groups: Sequence[int], *, is_affine: bool, response: Response = "linear") -> "Layout":
+        """Return the layout that is linear in these groups, or follows them in another way."""
         chosen = tuple(group in groups for group in range(len(self.is_linear)))
-        return replace(self, is_linear=chosen, is_affine=is_affine or not any(chosen))
+        return replace(self, is_linear=chosen, is_affine=is_affine or not any(chosen), response=response)
 
 
 @final
@@ -88,12 +92,14 @@ class Responses:
         weights: Of the errors of a sample, so that the root of the sum of their squares is its relative L2 error.
         factors: What solutions are divided by.
         laws: Returns the same as known without each sample; None where they do not change.
+        num_copies: Rows of each sample and its copies by symmetry, one after the other, which are held out together.
     """
 
     channels: Sequence[Float[Tensor, "sample _"]]
     weights: Float[Tensor, " sample"]
     factors: Float[Tensor, "sample channel"]
     laws: Callable[[], Float[Tensor, "held_out sample channel"]] | None = None
+    num_copies: int = 1
 
     @cached_property
     def products(self) -> Float[Tensor, "sample sample"]:
@@ -105,15 +111,22 @@ class Responses:
 
     def held_out_residuals(self, precision: Float[Tensor, "sample sample"]) -> list[Float[Tensor, "sample _"]]:
         """Return the errors of leave-one-out predictions; what a sample is divided by is known from the others."""
+        if self.num_copies > 1:
+            factors = self.factors[:, :, None].unbind(dim=1)
+            return [
+                _held_out_together(precision, one / factor, self.num_copies) * factor
+                for one, factor in zip(self.channels, factors, strict=True)
+            ]
         laws = self.factors.expand(len(precision), -1, -1) if self.laws is None else self.laws()
         return [
             (precision / law) @ one * (law.diagonal() / precision.diagonal())[:, None]
             for one, law in zip(self.channels, laws.unbind(dim=2), strict=True)
         ]
 
-    def held_out_errors(self, precision: Float[Tensor, "sample sample"]) -> Float[Tensor, " sample"]:
+    def held_out_errors(self, precision: Float[Tensor, "row row"]) -> Float[Tensor, " sample"]:
         """Return the relative leave-one-out error of each sample."""
-        return torch.cat(self.held_out_residuals(precision), dim=1).norm(dim=1) * self.weights
+        of_rows = torch.cat(self.held_out_residuals(precision), dim=1).norm(dim=1) * self.weights
+        return of_rows.view(-1, self.num_copies).square().mean(dim=1).sqrt()
 
 
 @final
@@ -162,11 +175,13 @@ class CovarianceSearch:
         pairs: Returns what is known of each pair of training samples, by which groups are seen as logarithms.
         responses: Returns what is to be predicted in a layout.
         positive: Which groups can be seen as logarithms.
+        may_be_loads: Which groups the operator may be linear in.
     """
 
     pairs: Callable[[tuple[bool, ...]], Pairs]
     responses: Callable[[Layout], Responses]
     positive: tuple[bool, ...]
+    may_be_loads: tuple[bool, ...]
     _known: dict[Layout, Found] = field(default_factory=dict, init=False)
 
     @one_thread()
@@ -226,18 +241,29 @@ class CovarianceSearch:
         Loads and boundary values are often all that has both signs. Otherwise groups are added one by one, each time
         the one that makes the data likeliest: of several loads each explains little by itself, and the next one more.
         """
-        layout, count = best.layout, len(self.positive)
-        if signed := [group for group in range(count) if not self.positive[group]]:
-            yield from _linear_in(signed, layout)
+        layout, groups = best.layout, np.flatnonzero(self.may_be_loads).tolist()
+        if signed := [group for group in groups if not self.positive[group]]:
+            yield from self._linear_in(signed, layout)
         chosen: list[int] = []
         costs = [best.cost]
-        while len(chosen) < count and min(costs[-_PATIENCE:]) <= min(costs):
+        while len(chosen) < len(groups) and min(costs[-_PATIENCE:]) <= min(costs):
             known = self.found(layout.with_linear(chosen, is_affine=True), best.covariance)
-            others = [group for group in range(count) if group not in chosen]
+            others = [group for group in groups if group not in chosen]
             tried = [self._glance(layout.with_linear([*chosen, group], is_affine=True), known) for group in others]
             chosen.append(others[int(np.argmin(tried))])
             costs.append(min(tried))
-            yield from _linear_in(chosen, layout)
+            yield from self._linear_in(chosen, layout)
+
+    def _linear_in(self, groups: Sequence[int], layout: Layout) -> list[Layout]:
+        """Return the layouts in which solutions follow some groups linearly, or only scale with them.
+
+        What only scales with loads that are all positive is the matter of a power law.
+        """
+        responses = RESPONSES[:1] if all(self.positive[group] for group in groups) else RESPONSES
+        return [
+            *(layout.with_linear(groups, is_affine=False, response=response) for response in responses),
+            layout.with_linear(groups, is_affine=True),
+        ]
 
     def _glance(self, layout: Layout, known: Found) -> float:
         """Return about how unlikely a layout makes the data."""
@@ -306,6 +332,7 @@ class _Objective:
             trend=trend,
             is_affine=self.layout.is_affine,
             penalty=penalty,
+            response=self.layout.response,
         )
 
     def value(self, vector: Float[np.ndarray, " number"]) -> tuple[float, Float[np.ndarray, " number"]]:
@@ -341,6 +368,7 @@ class _Objective:
             numbers[-2].exp(),
             is_affine=self.layout.is_affine,
             slope=slope,
+            response=self.layout.response,
         )
         return torch.cat([by_scales, torch.stack([by_trend, by_penalty])])
 
@@ -349,7 +377,7 @@ class _Objective:
         numbers = torch.from_numpy(vector)
         solved = precision_of(self._shifted(self._matrix(numbers), numbers), is_affine=self.layout.is_affine)
         if solved is None:
-            return np.full(len(self.responses.weights), np.inf)
+            return np.full(len(self.responses.weights) // self.responses.num_copies, np.inf)
         return self.responses.held_out_errors(solved[0]).clamp(min=_SMALLEST).numpy()
 
     def _prior(self, scales: Float[Tensor, " group"]) -> tuple[Float[Tensor, ""], Float[Tensor, " group"]]:
@@ -366,7 +394,15 @@ class _Objective:
     def _matrix(self, numbers: Float[Tensor, " number"]) -> Float[Tensor, "sample sample"]:
         scales, trend = numbers[:-2].exp(), numbers[-2].exp()
         layout = self.layout
-        return covariance_matrix(self.pairs, layout.family, self.is_linear, scales, trend, is_affine=layout.is_affine)
+        return covariance_matrix(
+            self.pairs,
+            layout.family,
+            self.is_linear,
+            scales,
+            trend,
+            is_affine=layout.is_affine,
+            response=layout.response,
+        )
 
     @staticmethod
     def _shifted(
@@ -391,8 +427,14 @@ def precision_of(
     return precision, determinant
 
 
-def _linear_in(groups: Sequence[int], layout: Layout) -> list[Layout]:
-    return [layout.with_linear(groups, is_affine=is_affine) for is_affine in (False, True)]
+def _held_out_together(
+    precision: Float[Tensor, "row row"], columns: Float[Tensor, "row output"], num_copies: int
+) -> Float[Tensor, "row output"]:
+    """Return the residuals of rows that are held out together with the other copies of their sample."""
+    num_samples = len(columns) // num_copies
+    blocks = precision.view(num_samples, num_copies, num_samples, num_copies).diagonal(dim1=0, dim2=2).movedim(2, 0)
+    dual = (precision @ columns).view(num_samples, num_copies, -1)
+    return torch.linalg.solve(blocks, dual).flatten(0, 1)
 
 
 def _cost(found: Found) -> float:

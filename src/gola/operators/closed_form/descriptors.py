@@ -24,8 +24,9 @@ class Descriptors(Fitted):
     """Groups of numbers that describe samples, as covariances compare them.
 
     Each parameter is a group, and so is each mode of the geometry where the nodes of a mesh move (the proper orthogonal
-    decomposition of their coordinates), and each input channel: by its values at the nodes, or by its coefficients in
-    cosines where samples have points of their own. Groups that are the same in all training samples are left out.
+    decomposition of their coordinates), and each input channel, or all components of a vector or tensor that are known
+    to be one: by values at the nodes, or by coefficients in cosines where samples have points of their own. Groups that
+    are the same in all training samples are left out.
 
     Attributes:
         at_nodes: Whether input channels are seen by their values at the nodes.
@@ -33,6 +34,7 @@ class Descriptors(Fitted):
         fields: The space of the input functions otherwise.
         mean_geometry: Mean coordinates of the nodes; empty where they do not move.
         geometry_modes: Orthonormal modes of the coordinates.
+        bundles: The number of the vector, tensor or scalar that each input channel belongs to.
         sizes: Numbers in each group.
         kept: Which groups vary.
     """
@@ -42,6 +44,7 @@ class Descriptors(Fitted):
     fields: InputFeatures
     mean_geometry: Float[Tensor, " coordinate"]
     geometry_modes: Float[Tensor, "mode coordinate"]
+    bundles: Tensor
     sizes: Tensor
     kept: Tensor
 
@@ -50,6 +53,7 @@ class Descriptors(Fitted):
         self.fields = InputFeatures()
         self._register_empty("nodes", "mean_geometry", "geometry_modes")
         self.register_buffer("at_nodes", torch.tensor(True))
+        self.register_buffer("bundles", torch.empty(0, dtype=torch.int64))
         self.register_buffer("sizes", torch.empty(0, dtype=torch.int64))
         self.register_buffer("kept", torch.empty(0, dtype=torch.bool))
 
@@ -63,6 +67,7 @@ class Descriptors(Fitted):
         """
         found, cloud = Descriptors(), samples.cloud
         found.at_nodes = torch.tensor(samples.share_nodes)
+        found.bundles = torch.tensor(samples.input_bundles or range(cloud.values.shape[1]), dtype=torch.int64)
         if cloud.values.shape[1] and not samples.share_nodes:
             found.fields, _ = InputFeatures.fitted(space, samples.points, samples.inputs)
         elif cloud.values.shape[1] and not samples.nodes_move:
@@ -77,6 +82,15 @@ class Descriptors(Fitted):
         found.sizes = torch.tensor([group.shape[1] for group in groups])
         found.kept = torch.tensor([_varies(group) for group in groups])
         return found
+
+    @property
+    def may_be_loads(self) -> tuple[bool, ...]:
+        """Which groups an operator may be linear in: parameters and fields, but no shape."""
+        num_fields = int(self.bundles.max()) + 1 if len(self.bundles) else 0
+        num_parameters = len(self.sizes) - len(self.geometry_modes) - num_fields
+        of_all = [True] * num_parameters + [False] * len(self.geometry_modes) + [True] * num_fields
+        of_kept = [may for may, is_kept in zip(of_all, self.kept.tolist(), strict=True) if is_kept]
+        return tuple(of_kept) or (True,)
 
     def raw(self, cloud: Cloud) -> list[Float[Tensor, "sample _"]]:
         """Return the groups of each sample of a cloud."""
@@ -103,9 +117,14 @@ class Descriptors(Fitted):
             groups += _columns((coordinates - self.mean_geometry) @ self.geometry_modes.T)
         if not cloud.values.shape[1]:
             return groups
-        if not bool(self.at_nodes):
-            return groups + list(self.fields.of_cloud(cloud).unbind(dim=1))
-        return groups + [channel.contiguous() for channel in self._fields_at_nodes(cloud).unbind(dim=2)]
+        if bool(self.at_nodes):
+            return groups + self._bundled(self._fields_at_nodes(cloud).mT)
+        return groups + self._bundled(self.fields.of_cloud(cloud))
+
+    def _bundled(self, fields: Float[Tensor, "sample channel number"]) -> list[Float[Tensor, "sample _"]]:
+        """Return the components of each vector or tensor one after the other."""
+        bundles = self.bundles.to(fields.device)
+        return [fields[:, bundles == number].flatten(1) for number in range(int(self.bundles.max()) + 1)]
 
     def _fields_at_nodes(self, cloud: Cloud) -> Float[Tensor, "sample node channel"]:
         """Return the input fields at the nodes: as they are, or interpolated where they are known elsewhere."""

@@ -1,7 +1,7 @@
 """Gaussian-process regression of solutions at the nodes, for design parameters, moving meshes and fields on a mesh."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, final
 
@@ -93,7 +93,12 @@ class PodGp(ClosedForm):
         """Search for the covariance."""
         space = self.space_for(samples, self.config.num_input_modes, COMPARISON_PADDING)
         self.descriptors = Descriptors.of(samples, space)
-        trial = _Trial.of(self.descriptors.raw(samples.cloud), self._coordinates(samples, solutions))
+        trial = _Trial(
+            raw=self.descriptors.raw(samples.cloud),
+            channels=self._coordinates(samples, solutions),
+            may_be_loads=self.descriptors.may_be_loads,
+            num_copies=samples.num_copies,
+        )
         found = trial.search().best()
         diagonal = found.covariance(trial.pairs(found.layout.logs)).diagonal()
         ridge = found.covariance.penalty * float(diagonal.mean())
@@ -112,7 +117,7 @@ class PodGp(ClosedForm):
             channels = self._coordinates(samples, solutions)
             self.exponents = fit_power_law(*_sizes(self.layout, self.scaled, groups, _norms(channels)))
         factors = self._factors(groups)[:, None, :]
-        fit = self._regression(groups, (solutions / factors).flatten(1))
+        fit = self._regression(groups, (solutions / factors).flatten(1), samples.num_copies)
         shape = solutions.shape[1:]
         self.known = torch.cat(raw, dim=1)
         self.dual = fit.dual.unflatten(1, shape).contiguous()
@@ -150,11 +155,12 @@ class PodGp(ClosedForm):
         found = held_out_variances(matrix, self.choice["ridge"], is_affine=self.covariance.is_affine)
         return self._factors(groups).square().mean(dim=1) * found
 
-    def _regression(self, groups: Groups, columns: Float[Tensor, "sample output"]) -> RidgeFit:
+    def _regression(self, groups: Groups, columns: Float[Tensor, "sample output"], num_copies: int) -> RidgeFit:
         covariance = self.covariance
         matrix = covariance(Pairs.of(groups, groups))
         free = matrix.new_ones(len(matrix), 1 if covariance.is_affine else 0)
-        return fit_ridge(matrix, columns, self.choice["ridge"], free)
+        together = torch.arange(len(matrix)).view(-1, num_copies) if num_copies > 1 else None
+        return fit_ridge(matrix, columns, self.choice["ridge"], free, together)
 
     def _factors(self, groups: Groups) -> Float[Tensor, "sample channel"]:
         """Return what the solutions of samples are divided by."""
@@ -191,22 +197,25 @@ class _Trial:
     Attributes:
         raw: Groups of numbers that describe the samples.
         channels: Coordinates of the solutions in each channel.
-        positive: Which groups are positive.
+        may_be_loads: Which groups the operator may be linear in.
+        num_copies: Of each sample, which are held out together.
         known_pairs: Pairs of samples by which groups are seen as logarithms.
     """
 
     raw: list[Float[Tensor, "sample _"]]
     channels: list[Float[Tensor, "sample _"]]
-    positive: tuple[bool, ...]
-    known_pairs: dict[tuple[bool, ...], Pairs]
+    may_be_loads: tuple[bool, ...]
+    num_copies: int
+    known_pairs: dict[tuple[bool, ...], Pairs] = field(default_factory=dict)
 
-    @staticmethod
-    def of(raw: list[Float[Tensor, "sample _"]], channels: list[Float[Tensor, "sample _"]]) -> "_Trial":
-        positive = tuple(bool((group > 0.0).all()) for group in raw)
-        return _Trial(raw=raw, channels=channels, positive=positive, known_pairs={})
+    @property
+    def positive(self) -> tuple[bool, ...]:
+        return tuple(bool((group > 0.0).all()) for group in self.raw)
 
     def search(self) -> CovarianceSearch:
-        return CovarianceSearch(pairs=self.pairs, responses=self.responses, positive=self.positive)
+        return CovarianceSearch(
+            pairs=self.pairs, responses=self.responses, positive=self.positive, may_be_loads=self.may_be_loads
+        )
 
     def pairs(self, logs: tuple[bool, ...]) -> Pairs:
         if logs not in self.known_pairs:
@@ -222,9 +231,11 @@ class _Trial:
             scaled = ScaledGroups.of(self.raw, layout.logs)
             scalars, sizes = _sizes(layout, scaled, scaled(self.raw), norms)
             factors = power_law(scalars, fit_power_law(scalars, sizes))
-            laws = partial(laws_without, scalars, sizes) if len(norms) <= _MOST_LAWS else None
+            laws = partial(laws_without, scalars, sizes) if len(norms) <= _MOST_LAWS and self.num_copies == 1 else None
         weights = torch.where(total > 0.0, 1.0 / total, 0.0)
-        return Responses(channels=self.channels, weights=weights, factors=factors, laws=laws)
+        return Responses(
+            channels=self.channels, weights=weights, factors=factors, laws=laws, num_copies=self.num_copies
+        )
 
     def optimism(
         self, found: Found, ridge: float, solutions: Float[Tensor, "sample mode channel"]

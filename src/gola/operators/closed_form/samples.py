@@ -22,12 +22,16 @@ class Mesh:
         cells: Simplices over the points, the same in all samples.
         periods: The period along each axis, in the units of the points of a cloud; None unless all are periodic.
         has_time_axis: Whether the last coordinate is the time.
+        num_copies: Of each sample, itself included: its copies by symmetry follow it.
+        input_bundles: The number of the vector, tensor or scalar that each input channel belongs to, if that is known.
     """
 
     moves: bool = False
     cells: Int[Tensor, "cell vertex"] | None = None
     periods: Float[Tensor, " dim"] | None = None
     has_time_axis: bool = False
+    num_copies: int = 1
+    input_bundles: tuple[int, ...] | None = None
 
     @staticmethod
     def of(task: FitTask, frame: Frame) -> "Mesh":
@@ -60,6 +64,8 @@ class Samples:
         cells: Simplices over the points, where they are known and the same in all samples.
         periods: The period along each axis, where all are known to be periodic.
         has_time_axis: Whether the last coordinate is the time.
+        num_copies: Of each sample, itself included: its copies by symmetry follow it, and are held out with it.
+        input_bundles: The number of the vector, tensor or scalar that each input channel belongs to, if that is known.
     """
 
     points: Sequence[Float[Tensor, "_ dim"]]
@@ -70,6 +76,8 @@ class Samples:
     cells: Int[Tensor, "cell vertex"] | None = None
     periods: Float[Tensor, " dim"] | None = None
     has_time_axis: bool = False
+    num_copies: int = 1
+    input_bundles: tuple[int, ...] | None = None
 
     @staticmethod
     def of(cloud: Cloud, targets: Float[Tensor, "point target_channel"], mesh: "Mesh") -> "Samples":
@@ -96,6 +104,8 @@ class Samples:
             cells=mesh.cells,
             periods=mesh.periods,
             has_time_axis=mesh.has_time_axis,
+            num_copies=mesh.num_copies,
+            input_bundles=mesh.input_bundles,
         )
 
     @property
