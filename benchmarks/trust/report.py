@@ -30,6 +30,7 @@ def page(rows: Sequence[Row]) -> str:
     operators = [name for name in METHODS if any(row["operator"] == name for row in rows)]
     lines = [
         _HEAD.format(cells=len(rows), splits=splits),
+        *([_FEW] if splits < 20 else []),
         "| operator | samples | cells |" + "".join(f" {_label(band)} |" for band in BANDS) + " half-width | rank |",
         "|---|---|---|" + "---|" * (len(BANDS) + 2),
     ]
@@ -56,6 +57,10 @@ standard error over cells; the half-width of the pointwise band of 90 % in units
 rank correlation of estimated and actual errors over test samples, both as medians over cells. Levels that so few
 samples do not support are left out. `auto` is without networks; `deeponet` is trained briefly, with five held-out
 folds.
+"""
+
+_FEW = """**Fewer than 20 splits so far:** the means over problems say something, single problems scatter by 10 points
+and more.
 """
 
 

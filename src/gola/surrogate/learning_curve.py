@@ -20,6 +20,8 @@ from gola.surrogate.uncertainty.calibration import OPTIMISM
 _PARTS = {0.25: 4, 0.5: 3, 0.75: 3}
 FEWEST_SAMPLES = 12
 """A quarter of fewer is too little to fit to."""
+# Parts that are tried where others of the samples cannot be predicted.
+_ATTEMPTS = 5
 # Probability of the spread of a forecast.
 _SHARE = 0.8
 
@@ -116,12 +118,23 @@ def learning_curve(
 
 
 def _error(data: Dataset, operator: str | OperatorConfig, size: int, seed: int) -> float:
-    """Return the mean error of a fit to a part of the samples, on the others."""
-    train, test = data.split(num_train=size, num_test=None, seed=seed)
-    with warnings.catch_warnings():
-        # Of the others some are beyond the part, and count too.
-        warnings.simplefilter("ignore", UserWarning)
-        return evaluate(fit(train, operator, progress=False), test, progress=False).mean
+    """Return the mean error of a fit to a part of the samples, on the others.
+
+    A small part may have positive inputs only, of which an operator takes logarithms, and others cannot be predicted
+    then; another part is tried.
+    """
+    for attempt in range(_ATTEMPTS):
+        train, test = data.split(num_train=size, num_test=None, seed=seed + 1000 * attempt)
+        with warnings.catch_warnings():
+            # Of the others some are beyond the part, and count too.
+            warnings.simplefilter("ignore", UserWarning)
+            surrogate = fit(train, operator, progress=False)
+            try:
+                return evaluate(surrogate, test, progress=False).mean
+            except ValueError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+    raise AssertionError("The last attempt returns or raises.")
 
 
 def _curve(errors: dict[int, list[float]]) -> LearningCurve:
