@@ -14,7 +14,7 @@ from pathlib import Path
 from gola.files import replacing
 
 RESULTS = Path("results/benchmarks.json")
-NAMES = ("graph", "aggregation", "step", "gkn")
+NAMES = ("graph", "aggregation", "step", "gkn", "fit_times")
 
 
 def main(names: list[str]) -> None:

@@ -1,7 +1,15 @@
 import pytest
 import torch
 
-from gola.representation.cosines import combine, evaluate, gram, lowest_waves, moments
+from gola.representation.cosines import (
+    axis_cosines,
+    combine,
+    evaluate,
+    gram,
+    lowest_waves,
+    moments,
+    plain_cosines,
+)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
@@ -19,7 +27,13 @@ def test_the_lowest_waves_come_first_and_none_is_missing(dim):
 def test_the_sums_of_products_follow_from_the_sums_of_cosines(dim):
     angles = torch.pi * torch.rand(90, dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     functions = evaluate(angles, lowest_waves(40, dim))
-    torch.testing.assert_close(gram(angles, 40), functions.T @ functions, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(gram(angles.split(40), 40), functions.T @ functions, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 16, 17, 73])
+def test_cosines_of_multiples_equal_those_computed_one_by_one(count):
+    angles = torch.pi * torch.linspace(0.0, 1.0, 101, dtype=torch.float64)
+    torch.testing.assert_close(axis_cosines(angles, count), plain_cosines(angles, count), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("num_channels", [1, 2, 50])

@@ -51,6 +51,13 @@ def train(
             rich_help_panel=_OPERATOR,
         ),
     ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds that the automatic choice may take; the best that was found by then is kept.",
+            rich_help_panel=_OPERATOR,
+        ),
+    ] = None,
     num_epochs: options.NumEpochs = None,
     num_steps: options.NumSteps = None,
     batch_size: options.BatchSize = None,
@@ -112,7 +119,7 @@ def train(
     config = RunConfig(
         data=str(data.resolve()),
         operator=operator,
-        settings=assignments(settings or [], vars(preset(operator))),
+        settings=assignments([*(settings or []), *_limit(time_limit)], vars(preset(operator))),
         training=options.training_config(
             num_epochs=num_epochs,
             num_steps=num_steps,
@@ -158,6 +165,11 @@ def train(
             say_result(surrogate, _test_errors(surrogate, config, folder), folder, as_json=as_json)
     except KeyboardInterrupt:
         _say_how_to_resume(folder, session)
+
+
+def _limit(seconds: float | None) -> list[str]:
+    """Return the setting that limits the time."""
+    return [] if seconds is None else [f"time_limit={seconds}"]
 
 
 def _checked_samples(config: "RunConfig") -> "Dataset":

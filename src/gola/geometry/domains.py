@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.stats import qmc
 
 from gola.extras import require
 
@@ -243,6 +242,8 @@ def _overlap_where_cut(
 
 def _quasi_random_barycentric(dim: int) -> Float[np.ndarray, "probe vertex"]:
     """Barycentric coordinates of points spread evenly over a simplex."""
+    from scipy.stats import qmc  # takes half a second to import
+
     # The gaps between sorted uniform numbers are uniform on the simplex.
     cube = np.sort(qmc.Sobol(dim, scramble=False).random(_POINTS_PER_SIMPLEX), axis=1)
     return np.diff(cube, axis=1, prepend=0.0, append=1.0)

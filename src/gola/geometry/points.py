@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import qmc
 
 from gola.geometry.domains import Box, Domain
 
@@ -50,6 +49,8 @@ def uniform_points(domain: Domain, num_points: int, rng: np.random.Generator) ->
 
 def quasi_random_points(domain: Domain, num_points: int, rng: np.random.Generator) -> Float[np.ndarray, "point dim"]:
     """Draw points of a scrambled Halton sequence: random, but far more evenly spread than uniform ones."""
+    from scipy.stats import qmc  # takes half a second to import
+
     return _accept(domain, num_points, qmc.Halton(domain.dim, rng=rng).random)
 
 

@@ -89,6 +89,13 @@ class OperatorConfig:
         """
         return self
 
+    def limited_to(self: ConfigType, seconds: float) -> ConfigType:
+        """Return these settings with a limit on the time of a fit, for operators that can keep to one."""
+        raise ValueError(
+            f"A time limit of {seconds:g} s is a setting of the automatic choice; {self.operator.name} takes as long as"
+            " it needs. Leave the operator out, or for networks set the number of training steps."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists, as a file gives them back

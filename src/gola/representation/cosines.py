@@ -8,12 +8,15 @@ so that the functions are orthonormal for the mean over the box.
 """
 
 import math
+from collections.abc import Iterable
 from functools import lru_cache
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+# Cosines of so many multiples of an angle in a row share two factors with all others.
+_BLOCK = 8
 # Volume of the unit ball by dimension.
 _BALLS = {1: 2.0, 2: math.pi, 3: 4.19, 4: 4.93}
 # On a line, of so many functions or more at once, plain products of matrices are as fast as anything.
@@ -35,7 +38,22 @@ def lowest_waves(count: int, dim: int) -> Int[Tensor, "mode dim"]:
 
 
 def axis_cosines(angles: Float[Tensor, " point"], count: int) -> Float[Tensor, "point wave"]:
-    """Evaluate cos(kθ) for k = 0, …, count − 1."""
+    r"""Evaluate cos(kθ) for k = 0, …, count − 1.
+
+    Cosines and sines of few multiples suffice, :math:`\cos (8i + j)θ = \cos 8iθ \cos jθ - \sin 8iθ \sin jθ`: two
+    products take a third of the time of a cosine, and lose no digits as a recurrence would.
+    """
+    if count <= 2 * _BLOCK:
+        return plain_cosines(angles, count)
+    steps = torch.arange(-(-count // _BLOCK), dtype=angles.dtype, device=angles.device)
+    few, many = angles[:, None] * steps.new_tensor(range(_BLOCK)), angles[:, None] * (_BLOCK * steps)
+    found = many.cos()[:, :, None] * few.cos()[:, None, :]
+    found = torch.addcmul(found, many.sin()[:, :, None], few.sin()[:, None, :], value=-1.0)
+    return found.flatten(1)[:, :count]
+
+
+def plain_cosines(angles: Float[Tensor, " point"], count: int) -> Float[Tensor, "point wave"]:
+    """Return the same as :func:`axis_cosines`, each cosine by itself."""
     return torch.cos(angles[:, None] * torch.arange(count, dtype=angles.dtype, device=angles.device))
 
 
@@ -120,28 +138,40 @@ def _scaled_axes(
     return [axis_cosines(angle, size) * scale for angle in angles.T]
 
 
-def gram(angles: Float[Tensor, "point dim"], num_modes: int) -> Float[Tensor, "mode mode"]:
+def gram(portions: Iterable[Float[Tensor, "_ dim"]], num_modes: int) -> Float[Tensor, "mode mode"]:
     r"""Return :math:`\sum_i \phi_k(x_i) \phi_l(x_i)` of the lowest waves, from the sums of single cosines.
 
     A product of cosines is a sum of cosines, :math:`2 \cos kθ \cos lθ = \cos (k+l)θ + \cos (k-l)θ`. So the sums over
     the points of all :math:`\prod_a \cos q_a θ_a` suffice: 2ᵈ times as many as there are functions, instead of one for
     each pair of functions. For 1000 functions and points that is eight times as fast as the plain product of matrices,
     and more points cost next to nothing.
+
+    Args:
+        portions: The angles of all points, in portions that fit into memory.
+        num_modes: Number of functions.
     """
-    dim = angles.shape[1]
+    first, *others = portions
+    dim = first.shape[1]
     waves = lowest_waves(num_modes, dim)
-    sums = torch.einsum(
-        {1: "pa->a", 2: "pa,pb->ab", 3: "pa,pb,pc->abc", 4: "pa,pb,pc,pd->abcd"}[dim],
-        *[axis_cosines(angle, 2 * int(waves.max()) + 1) for angle in angles.T],
-    )
+    sums = _sums_of_cosines(first, 2 * int(waves.max()) + 1)
+    for angles in others:
+        sums += _sums_of_cosines(angles, len(sums))
     # Along the last axis pairs are few enough to be made for all sums at once, which halves what is picked afterwards.
-    last = torch.arange(int(waves.max()) + 1, device=angles.device)
+    last = torch.arange(int(waves.max()) + 1, device=sums.device)
     table = (sums[..., last[:, None] + last] + sums[..., (last[:, None] - last).abs()]).flatten()
-    first, *others = [table.index_select(0, places.to(angles.device)) for places in _places_of_pairs(num_modes, dim)]
-    for other in others:
-        first += other
-    scale = amplitudes(waves).prod(dim=1).to(angles)
-    return first.view(num_modes, num_modes).mul_(scale[:, None]).mul_(scale / 2**dim)
+    found, *parts = [table.index_select(0, places.to(sums.device)) for places in _places_of_pairs(num_modes, dim)]
+    for part in parts:
+        found += part
+    scale = amplitudes(waves).prod(dim=1).to(sums)
+    return found.view(num_modes, num_modes).mul_(scale[:, None]).mul_(scale / 2**dim)
+
+
+def _sums_of_cosines(angles: Float[Tensor, "point dim"], count: int) -> Float[Tensor, "*wave"]:
+    """Return the sums over the points of the products of cosines along the axes."""
+    return torch.einsum(
+        {1: "pa->a", 2: "pa,pb->ab", 3: "pa,pb,pc->abc", 4: "pa,pb,pc,pd->abcd"}[angles.shape[1]],
+        *[axis_cosines(angle, count) for angle in angles.T],
+    )
 
 
 @lru_cache(maxsize=4)

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gola.representation.cholesky import cholesky
 from gola.representation.cosines import amplitudes, combine, evaluate, gram, lowest_waves, moments
 from gola.representation.fitted import Fitted
 from gola.representation.shared_points import Recent, runs
@@ -184,8 +185,7 @@ class FunctionSpace(Fitted):
 
     def gram(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
         """Return the sums over the points of the products of all pairs of functions."""
-        portions = self._angles_at(points).split(_PORTION)
-        return torch.stack([gram(angles, self.num_modes) for angles in portions]).sum(dim=0)
+        return gram(self._angles_at(points).split(_PORTION), self.num_modes)
 
     def _angles_at(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point dim"]:
         return self.angles(self.fractions(points))
@@ -194,7 +194,7 @@ class FunctionSpace(Fitted):
         """Return the factors of the normal equations, and how much a unit of the mean pulls at each coefficient."""
         matrix = self.gram(points)
         matrix.diagonal().add_(self.penalties)
-        factors = torch.linalg.cholesky(matrix)
+        factors = cholesky(matrix)
         return factors, torch.cholesky_solve(self.averages[:, None], factors)[:, 0]
 
     def fits(

@@ -22,6 +22,8 @@ _CLEARLY_BETTER = 0.9
 _DEPTH = 5.0
 # Few points of a sample are near an end, so it takes more samples than other choices do.
 _SAMPLES = 4
+# Points of each of them, at most.
+_MOST_POINTS = 10_000
 
 
 def repeating_axes(
@@ -33,8 +35,16 @@ def repeating_axes(
     """
     if _reach(space) == 0.0:
         return []
-    samples = [(points[row], values[row]) for row in representatives(points, at_least=_SAMPLES)]
+    samples = [_some(points[row], values[row]) for row in representatives(points, at_least=_SAMPLES)]
     return [axis for axis in range(space.dim) if _repeats(space, axis, samples)]
+
+
+def _some(
+    points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
+) -> tuple[Float[Tensor, "some dim"], Float[Tensor, "some channel"]]:
+    """Return some of the points where they are more than it takes."""
+    rows = torch.randperm(len(points), generator=torch.Generator().manual_seed(0))[:_MOST_POINTS].to(points.device)
+    return (points[rows], values[rows]) if len(points) > _MOST_POINTS else (points, values)
 
 
 def _repeats(

@@ -29,6 +29,7 @@ def fit(
     *,
     training: TrainingConfig | None = None,
     seed: int = 0,
+    time_limit: float | None = None,
     session: Session | None = None,
     progress: bool = True,
 ) -> Surrogate:
@@ -42,6 +43,8 @@ def fit(
             and networks are compared on held-out training samples, and the best of them or their blend is kept.
         training: How to train, for networks that are named.
         seed: Random seed of the initial parameters and of everything else that is random.
+        time_limit: Seconds that the automatic choice may take; as many as it needs by default. What comes out is the
+            best that was found by then, and ``provenance["choice"]["why"]`` says what more time might bring.
         session: How to run the training: devices, checkpoints, progress.
         progress: Whether to show on standard error how far it is, if it takes more than a second.
     """
@@ -51,6 +54,8 @@ def fit(
     time_axis = TimeAxis.of(data) if data.has_time else None
     data = in_space_time(data, time_axis)
     config = config_for(data, operator, num_points=training.points_per_epoch)
+    if time_limit is not None:
+        config = config.limited_to(time_limit)
     # All operators see numbers of ordinary size: what they square must not leave the range of double precision.
     inputs = units_of([sample.inputs for sample in data])
     targets = units_of([sample.targets for sample in data])

@@ -216,7 +216,7 @@ def test_symmetries_that_the_closed_form_refutes_are_not_tried():
     waves_from_a_corner = list(small_data(num_samples=12, num_points=80))
     trial = trial_of(waves_from_a_corner, symmetries=True)
     assert trial._symmetries() == ("yx",)
-    assert trial._plans("spectral", [""])[-1].symmetries == ("yx",)
+    assert trial._plans("spectral", [""], 4)[-1].symmetries == ("yx",)
     pointwise = [replace(one, targets=one.inputs**2) for one in waves_from_a_corner]
     assert len(trial_of(pointwise, symmetries=True)._symmetries()) == 7
 
@@ -336,5 +336,5 @@ def test_a_correction_that_gains_nothing_in_a_short_training_run_is_given_up(mon
 def test_by_default_networks_are_tried_alone_and_as_corrections():
     trial = trial_of(list(small_data(num_samples=6, num_points=60)), corrections=True)
     assert trial._bases() == ["", "kernel"]
-    assert [plan.base for plan in trial._plans("spectral", ["", "kernel"])] == ["", "kernel"]
-    assert [plan.base for plan in trial._plans("spectral", ["kernel"])] == ["kernel"]
+    assert [plan.base for plan in trial._plans("spectral", ["", "kernel"], 4)] == ["", "kernel"]
+    assert [plan.base for plan in trial._plans("spectral", ["kernel"], 4)] == ["kernel"]

@@ -57,6 +57,11 @@ def test_the_cv_error_is_that_of_the_held_out_predictions(fitted):
     torch.testing.assert_close(operator.cv_error, torch.stack(errors).mean())
 
 
+def test_the_representation_alone_leaves_less_than_the_whole_error(fitted):
+    operator, _, _ = fitted
+    assert 0.0 <= operator.representation_error < float(operator.cv_error) + 1e-9
+
+
 def test_refitting_to_the_same_samples_changes_nothing(fitted):
     operator, training, (cloud, _) = fitted
     other = type(operator)(operator.config)

@@ -20,7 +20,8 @@ def search(raw, values):
     responses = Responses(
         channels=[values], weights=1.0 / values.norm(dim=1), factors=torch.ones(len(values), 1, dtype=torch.float64)
     )
-    return CovarianceSearch(pairs=lambda _: pairs, responses=lambda _: responses, positive=(False,) * len(raw))
+    kinds = {"positive": (False,) * len(raw), "may_be_loads": (True,) * len(raw)}
+    return CovarianceSearch(pairs=lambda _: pairs, responses=lambda _: responses, **kinds)
 
 
 @pytest.mark.parametrize("linear", [(), (1, 3)])

@@ -4,7 +4,7 @@ import torch
 
 import gola
 from gola.operators.closed_form.covariance import similarity
-from gola.operators.closed_form.shift_kernel import ShiftRegression, Spectra, mean_diagonal, transformed_kernel
+from gola.operators.closed_form.shift_kernel import ShiftRegression, Spectra, halved, mean_diagonal, transformed_kernel
 from gola.representation.periodic_grid import likely_periods
 
 
@@ -97,3 +97,10 @@ def test_data_that_do_not_repeat_are_refused():
     data = gola.Dataset.from_arrays(points, [points[:, 0]] * 4, [points[:, 1]] * 4)
     with pytest.raises(ValueError, match="needs axes that are periodic; declare them"):
         gola.fit(data, "periodic_kernel", progress=False)
+
+
+def test_functions_on_a_coarser_grid_keep_their_values_if_it_can_hold_them():
+    x = torch.arange(16, dtype=torch.float64) / 16.0
+    functions = (torch.sin(2 * torch.pi * x)[:, None] + torch.cos(6 * torch.pi * x)[None, :]).reshape(1, -1, 1)
+    coarse = halved(functions, (16, 16))
+    torch.testing.assert_close(coarse.view(8, 8), functions.view(16, 16)[::2, ::2])

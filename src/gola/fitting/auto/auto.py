@@ -1,5 +1,6 @@
 """Several operators in one, weighed by how they do on held-out training samples."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, final
@@ -18,6 +19,9 @@ from gola.operators.scaling import Scaling
 from gola.protocol import FitTask
 from gola.registry import OPERATORS
 
+# Groups of channels get at least this share of the time limit, together.
+_LEAST_SHARE = 0.1
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +33,14 @@ class AutoConfig(OperatorConfig):
             forms do, or is trained. Those that do not suit the samples are left out.
         num_networks: Networks of an ensemble. The training samples are dealt into as many folds, and each network
             learns from all folds but one, by which it is judged.
-        num_steps: Training steps of each network, of two samples each.
+        num_steps: Training steps of each network, of two samples each; None for as many as it takes to see every sample
+            fifty times, but at least 800 and at most 2000.
         residual_weight: Weight of the learned PDE residual that networks are tried with, beside without.
         symmetries: Whether networks are also tried on samples augmented by symmetries of the domain.
         corrections: Whether networks are also tried as corrections of the best closed form.
         num_modes: Largest wave number of spectral networks; None for 32, 8 or 4 in one, two or three dimensions.
+        time_limit: Seconds that the choice may take; None for as many as it needs. Operators that do not fit in are
+            left out, and networks are trained for fewer steps. At least one operator is fitted, however long it takes.
         chosen: Of a fitted choice, what it predicts with: by name the config of the operator and, for networks, their
             number and the member that they correct.
         groups: Of a fitted choice that treats target channels apart, the channels and the config of each part.
@@ -41,21 +48,24 @@ class AutoConfig(OperatorConfig):
 
     members: tuple[str, ...] = ("pod_gp", "morphed_gp", "periodic_kernel", "linear", "kernel", "spectral")
     num_networks: int = 5
-    num_steps: int = 2000
+    num_steps: int | None = None
     residual_weight: float = 0.1
     symmetries: bool = True
     corrections: bool = True
     num_modes: int | None = None
+    time_limit: float | None = None
     chosen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     groups: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_positive("num_networks", "num_steps")
+        self._require_positive("num_networks", *([] if self.num_steps is None else ["num_steps"]))
         if not isinstance(self.members, tuple) or not self.members:
             raise ValueError(f"members must be names of operators, like ('linear', 'kernel'); got {self.members!r}.")
         if self.num_networks < 2:
             raise ValueError(f"num_networks must be at least 2, to hold samples out; got {self.num_networks}.")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ValueError(f"time_limit must be a positive number of seconds, or None; got {self.time_limit}.")
         if not self.residual_weight >= 0:
             raise ValueError(f"residual_weight must not be negative; got {self.residual_weight}.")
         for name in self.members:
@@ -65,6 +75,10 @@ class AutoConfig(OperatorConfig):
                     f"{name} cannot be a member of the automatic choice: it gives no held-out predictions and is not"
                     " trained."
                 )
+
+    def limited_to(self, seconds: float) -> "AutoConfig":
+        """Return these settings with a limit on the time."""
+        return replace(self, time_limit=seconds)
 
 
 @final
@@ -138,9 +152,10 @@ class Auto(Operator):
     def fit(self, task: FitTask) -> FitResult:
         """Fit and train all members, and keep what predicts held-out samples best."""
         self.require_samples(task)
+        began = time.monotonic()
         chosen = choose(self.config, task)
         if isinstance(chosen, list):
-            return self._fit_groups(task, chosen)
+            return self._fit_groups(task, chosen, time.monotonic() - began)
         auto = Auto.of(self.config, chosen.operators, chosen.ensembles, chosen.weights)
         return FitResult(
             operator=auto,
@@ -150,10 +165,14 @@ class Auto(Operator):
             details={"choice": asdict(chosen.choice)},
         )
 
-    def _fit_groups(self, task: FitTask, groups: Sequence[Sequence[int]]) -> FitResult:
-        """Choose for groups of target channels apart, and put the results together."""
+    def _fit_groups(self, task: FitTask, groups: Sequence[Sequence[int]], seconds: float) -> FitResult:
+        """Choose for groups of target channels apart, in what is left of the time, and put the results together."""
+        limit = self.config.time_limit
+        share = None if limit is None else max(limit - seconds, _LEAST_SHARE * limit) / len(groups)
         results = [
-            Auto(replace(self.config, num_outputs=len(channels))).fit(task_of_channels(task, channels))
+            Auto(replace(self.config, num_outputs=len(channels), time_limit=share)).fit(
+                task_of_channels(task, channels)
+            )
             for channels in groups
         ]
         parts = [result.operator for result in results]

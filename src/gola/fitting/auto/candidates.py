@@ -14,6 +14,9 @@ from gola.fitting.auto.preprocessed import Predictions
 from gola.metrics import relative_l2
 from gola.operators.operator import HeldOut
 
+# From so many samples on, each is judged with weights that the others decide on.
+_FEWEST_JUDGES = 3
+
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
@@ -81,9 +84,15 @@ class Candidates:
         return float(self._errors(found).mean())
 
     def blended_error(self, found: Predictions) -> float:
-        """Return the mean error of the best sum of all candidates and of further predictions of some samples."""
+        """Return the mean error of sums of all candidates and of further predictions of some samples.
+
+        The weights of each sum are the best ones for the other samples: a sample that has a say in the weights would
+        find any further predictions useful. One or two samples cannot do without.
+        """
         products = self._products([*self.held_out.values(), found], sorted(found))
-        return float(errors_of(products, best_weights(products.sum(axis=0))).mean())
+        if len(products) < _FEWEST_JUDGES:
+            return float(errors_of(products, best_weights(products.sum(axis=0))).mean())
+        return float(blended_errors(products).mean())
 
     def blended(self, weights: Mapping[str, float]) -> HeldOut:
         """Return the weighted sum of the held-out predictions of some candidates."""

@@ -11,6 +11,7 @@ import torch
 from gola.data.dataset import Dataset
 from gola.data.mirror import Mirror
 from gola.data.sample import Sample
+from gola.fitting.auto.budget import Budget, OutOfTime
 from gola.fitting.auto.candidates import Candidates, Choice
 from gola.fitting.auto.channel_groups import channel_groups
 from gola.fitting.auto.ensemble import NetworkEnsemble
@@ -37,9 +38,13 @@ _PROBE, _FAR_BEHIND = 0.2, 3.0
 _LEAST_GAIN = 0.02
 # Fewer waves than the spectral operator has by default: as accurate on Eikonal in half the time.
 _NETWORK_MODES = {1: 32, 2: 8, 3: 4, 4: 2}
+# Steps of two samples each for every sample, and how many there are at least and at most.
+_STEPS_PER_SAMPLE, _STEPS = 25, (800, 2000)
 # A symmetry is tested on copies of so many samples, and a group of symmetries has at most so many elements.
 _TESTED_SAMPLES = 32
 _MOST_SYMMETRIES = 48
+# Solutions that are expressed with a smaller error are expressed exactly.
+_EXACT = 1e-6
 # How many times as large errors on these copies may be. With 1.5 false symmetries of the cooled plate pass.
 _TOLERANCE = 1.15
 
@@ -78,6 +83,9 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]
     beside the closed forms. Weights of a blend are judged on samples that had no say in them. The blend is taken if it
     is better than the best single candidate by more than the standard error of the difference.
 
+    Where the time is limited, operators that do not fit in are left out, and networks are trained for fewer steps; the
+    reason says what more time might bring.
+
     Args:
         config: What to choose from.
         task: The training samples, and how to run.
@@ -89,7 +97,7 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]
     fitting = {name: kind for name, kind in every.items() if config.dim <= kind.config_type.largest_dim} or every
     kinds = {name: kind for name, kind in fitting.items() if kind.is_worth_trying(task)} or fitting
     for name, kind in kinds.items():
-        if kind.holds_out:
+        if kind.holds_out and trial.has_time_for(name):
             trial.add_operator(name)
     groups = trial.groups()
     if len(groups) > 1:
@@ -111,6 +119,7 @@ class _Trial:
     remarks: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.budget = Budget(seconds=self.config.time_limit)
         samples = self.task.samples
         known = ("inputs", "targets", "parameters", "correspondence", "periods", "has_time_axis")
         about = {name: getattr(self.task, name) for name in known}
@@ -120,6 +129,13 @@ class _Trial:
         count = min(self.config.num_networks, len(samples))
         self.folds = np.array_split(np.random.default_rng(self.task.seed).permutation(len(samples)), count)
         self.candidates = Candidates(samples=samples, scale=np.array(self.scaling.targets.scale))
+
+    def has_time_for(self, name: str) -> bool:
+        """Whether another operator may be fitted; the first one always."""
+        if not self.candidates.held_out or self.budget.allows_another_fit:
+            return True
+        self.remarks.append(f"There was no time left for {name}.")
+        return False
 
     def add_operator(self, name: str) -> None:
         """Fit to all samples; held-out predictions come along."""
@@ -160,7 +176,38 @@ class _Trial:
         return channel_groups(self.candidates.channel_errors(best), self.task.targets)
 
     def add_networks(self, name: str) -> None:
-        """Train an ensemble, if its first network is worth it."""
+        """Train an ensemble, if there is time and its first network is worth it."""
+        try:
+            self._add_networks(name)
+        except OutOfTime:
+            self.remarks.append(f"Networks ({name}) were given up when the time was over; more of it may help.")
+
+    @property
+    def _num_steps(self) -> int:
+        """Steps of each network where time is no matter."""
+        fewest, most = _STEPS
+        enough = math.ceil(_STEPS_PER_SAMPLE * len(self.task.samples))
+        return self.config.num_steps or min(max(enough, fewest), most)
+
+    def _affordable_steps(self, name: str, trainer: EnsembleTrainer) -> int:
+        """Return for how many steps each network can be trained in the time that is left."""
+        wanted = self._num_steps
+        if self.config.time_limit is None:
+            return wanted
+        pace = trainer.seconds_per_step() if self.budget.left > 0.0 else math.inf
+        seconds = pace * trainer.num_steps
+        steps = self.budget.num_steps(wanted, seconds)
+        if not steps:
+            need = f"take about {seconds:.0f} s" if math.isfinite(seconds) else "take minutes"
+            self.remarks.append(f"There was no time for networks ({name}), which {need} and may lower the error.")
+        elif steps < wanted:
+            self.remarks.append(
+                f"Networks were trained for {steps} of {wanted} steps; all of them take about {seconds:.0f} s and may"
+                " lower the error."
+            )
+        return steps
+
+    def _add_networks(self, name: str) -> None:
         self._announce(f"probing {name}")
         bases = self._bases()
         held_out = self.candidates.held_out
@@ -169,9 +216,13 @@ class _Trial:
             for base in bases
         }
         trainer = self._trainer(name, samples)
-        num_steps = math.ceil(_PROBE * self.config.num_steps)
+        num_steps = self._affordable_steps(name, trainer)
+        if not num_steps:
+            return
+        probe_steps = math.ceil(_PROBE * num_steps)
         probes = [
-            TrainingPlan(name=f"{name}-probe{_suffix(base)}", fold=0, num_steps=num_steps, base=base) for base in bases
+            TrainingPlan(name=f"{name}-probe{_suffix(base)}", fold=0, num_steps=probe_steps, base=base)
+            for base in bases
         ]
         probed = [found for _, found in trainer.trained(*probes)]
         promising = [base for base, found in zip(bases, probed, strict=True) if self._is_promising(base, found)]
@@ -179,7 +230,7 @@ class _Trial:
             self._give_up(name, min(probed, key=self.candidates.mean_error))
             return
         self._announce(f"training {name} in different ways")
-        plans = self._plans(name, promising)
+        plans = self._plans(name, promising, num_steps)
         trials = dict(zip(plans, trainer.trained(*plans), strict=True))
         plan = min(plans, key=lambda plan: self.candidates.mean_error(trials[plan][1]))
         if not self._is_worth_it(trials[plan][1]):
@@ -209,9 +260,9 @@ class _Trial:
             return ["", self.candidates.best(self.operators)[0]]
         return [""]
 
-    def _plans(self, name: str, bases: Sequence[str]) -> list[TrainingPlan]:
+    def _plans(self, name: str, bases: Sequence[str], num_steps: int) -> list[TrainingPlan]:
         """Return the ways to train a network that are worth a try."""
-        plain = TrainingPlan(name=f"{name}-1", fold=0, num_steps=self.config.num_steps)
+        plain = TrainingPlan(name=f"{name}-1", fold=0, num_steps=num_steps)
         plans = [replace(plain, name=f"{plain.name}{_suffix(base)}", base=base) for base in bases]
         if "" not in bases:
             return plans
@@ -259,7 +310,7 @@ class _Trial:
         """Keep the best single candidate, or the blend of all if it is clearly better."""
         if not self.candidates.held_out:
             raise ValueError("There is nothing left to choose from; name an operator, like 'linear'.")
-        choice = self.candidates.choice(*self._amplitudes(), *self.remarks)
+        choice = self.candidates.choice(*self._amplitudes(), *self._representation(), *self.remarks)
         weights = dict(zip(choice.members, choice.weights, strict=True))
         ensembles = {name: self.ensembles[name] for name in choice.members if name in self.ensembles}
         needed = {*choice.members, *(ensemble.base for ensemble in ensembles.values())}
@@ -272,6 +323,15 @@ class _Trial:
             choice=choice,
         )
 
+    def _representation(self) -> list[str]:
+        """Say how far off solutions are as the best closed form expresses them."""
+        names = [name for name in self.operators if name in self.candidates.held_out]
+        if not names:
+            return []
+        best, _ = self.candidates.best(names)
+        error = getattr(self.operators[best], "representation_error", 0.0)
+        return [f"The representation of solutions by {best} alone leaves {error:.2g}."] if error > _EXACT else []
+
     def _trainer(self, name: str, samples: dict[str, PreprocessedSamples]) -> EnsembleTrainer:
         further = (self.config.residual_weight > 0) + self.config.symmetries + (1 + _PROBE) * (len(samples) - 1)
         changes: dict[str, Any] = {}
@@ -283,7 +343,8 @@ class _Trial:
             samples=samples,
             folds=self.folds,
             task=self.task,
-            num_steps=math.ceil(self.config.num_steps * (_PROBE + len(self.folds) + further)),
+            num_steps=math.ceil(self._num_steps * (_PROBE + len(self.folds) + further)),
+            budget=self.budget,
         )
 
     def _give_up(self, name: str, found: Predictions) -> None:

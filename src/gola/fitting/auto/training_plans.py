@@ -1,6 +1,7 @@
 """Networks of an ensemble, trained side by side, each without one fold of the samples."""
 
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import torch
 from jaxtyping import Float, Int
 
 from gola.data.sample import Sample
+from gola.fitting.auto.budget import Budget, OutOfTime
 from gola.fitting.auto.preprocessed import Predictions, PreprocessedSamples
 from gola.geometry import draw_rows
 from gola.operators.operator import Operator, OperatorConfig
@@ -21,6 +23,8 @@ _TRAINING = TrainingConfig(batch_size=2, learning_rate=4e-3, validation_share=0.
 # Points of a sample that a network learns from, at most, so that time does not grow with the mesh; each function of a
 # spectral network in two dimensions then still has eight of them.
 _MOST_POINTS = 1500
+# So many steps tell how long one takes.
+_PACE_STEPS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +68,8 @@ class EnsembleTrainer:
         folds: Numbers of the samples of each fold.
         task: What the automatic choice is fitted to.
         num_steps: Steps of all plans that may come, for the progress.
+        budget: The time that there is. Where it is limited, no state is kept: how far networks get is then a matter of
+            time, so there is nothing that a later call could continue.
     """
 
     kind: type[Operator]
@@ -72,7 +78,9 @@ class EnsembleTrainer:
     folds: Sequence[Int[np.ndarray, " _"]]
     task: FitTask
     num_steps: int
+    budget: Budget = field(default_factory=Budget)
     _steps: dict[str, int] = field(default_factory=dict, init=False)
+    _moments: dict[str, list[float]] = field(default_factory=dict, init=False)
     _reporting: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def trained(self, *plans: TrainingPlan) -> list[tuple[Operator, Predictions]]:
@@ -90,11 +98,21 @@ class EnsembleTrainer:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)
                 for future in done:
                     future.result()
-            except BaseException:
+            except BaseException as error:
                 stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
+                if isinstance(error, KeyboardInterrupt) and self.budget.is_over and not self.task.session.stop():
+                    raise OutOfTime from None
                 raise
         return [(network, future.result()) for network, future in zip(networks, futures, strict=True)]
+
+    def seconds_per_step(self) -> float:
+        """Train a network for a few steps, and return how long one takes where all cores train networks."""
+        plan = TrainingPlan(name="pace", fold=0, num_steps=_PACE_STEPS)
+        with _shared_cores(len(self.folds), self.task.session) as workers:
+            self._train(plan, self._initial(plan), threading.Event())
+        first, *_, last = self._moments.pop(plan.name)
+        return (last - first) / (self._steps.pop(plan.name) - 1) / workers
 
     def _initial(self, plan: TrainingPlan) -> Operator:
         # Networks without the same fold differ in how they are trained, not in how they start.
@@ -131,10 +149,12 @@ class EnsembleTrainer:
         def on_progress(now: Progress) -> None:
             with self._reporting:
                 self._steps[plan.name] = now.step
+                self._moments.setdefault(plan.name, []).append(time.monotonic())
                 done = sum(self._steps.values())
                 session.on_progress(replace(now, step=done, num_steps=max(self.num_steps, done)))
 
-        folder = None if session.folder is None else session.folder / plan.name
+        keeps = session.folder is not None and self.budget.seconds is None
+        folder = session.folder / plan.name if keeps and session.folder is not None else None
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         return replace(
@@ -142,7 +162,7 @@ class EnsembleTrainer:
             folder=folder,
             loggers=(),
             on_progress=on_progress,
-            stop=lambda: stop.is_set() or session.stop(),
+            stop=lambda: stop.is_set() or self.budget.is_over or session.stop(),
         )
 
 

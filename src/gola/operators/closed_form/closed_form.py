@@ -75,6 +75,7 @@ class ClosedForm(Fitted, Operator):
         solutions: The space of the solutions.
         held_out: Coefficients of the leave-one-out prediction of each training sample.
         cv_error: Mean relative L2 error of the leave-one-out predictions at the points of the samples.
+        representation_error: The same of the solutions as they are expressed in their space; none where it is exact.
     """
 
     presets: ClassVar[Mapping[str, ClosedFormConfig]]
@@ -88,12 +89,14 @@ class ClosedForm(Fitted, Operator):
     solutions: FunctionSpace | NodalSpace | PeriodicGrid
     held_out: Float[Tensor, "sample mode channel"]
     cv_error: Float[Tensor, ""]
+    representation_error: float
 
     def __init__(self, config: ClosedFormConfig) -> None:
         super().__init__(config)
         self.choice = {}
         self.solutions = FunctionSpace()
         self._register_empty("held_out", "cv_error")
+        self.representation_error = 0.0
         self._places: Queries | None = None
 
     def fit(self, task: FitTask) -> FitResult:
@@ -114,7 +117,7 @@ class ClosedForm(Fitted, Operator):
             scaling=scaling,
             held_out=HeldOut(predictions=held_out, method=self.held_out_method),
             scores={"cv_error": float(errors.mean())},
-            details={"settings": self.choice},
+            details={"settings": self.choice, "representation_error": self.representation_error},
         )
 
     @property
@@ -132,7 +135,9 @@ class ClosedForm(Fitted, Operator):
         """
         samples = self._training_samples(cloud, targets, mesh or Mesh())
         self.solutions = self._solution_space(samples)
-        self._finish(cloud, samples, self.choose(samples, self._solutions_of(samples)))
+        solutions = self._solutions_of(samples)
+        self.representation_error = error_at_the_data(self.solutions, solutions, samples)
+        self._finish(cloud, samples, self.choose(samples, solutions))
 
     def refit(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
         """Fit to other samples with the settings chosen by :meth:`fit_cloud`: quick, and no choice looks at them."""

@@ -20,9 +20,12 @@ from gola.operators.closed_form.shift_kernel import (
     ShiftKernel,
     ShiftRegression,
     Spectra,
+    from_waves,
+    halved,
     mean_diagonal,
     predicted,
     strong_waves,
+    to_waves,
     transformed_kernel,
 )
 from gola.operators.cloud import Cloud
@@ -33,11 +36,15 @@ from gola.representation.periodic_grid import PeriodicGrid, likely_periods
 from gola.representation.representatives import spread
 
 # Samples that kernels are compared on, and steps of the optimiser.
-_SEARCH_SAMPLES, _NUM_STEPS = 40, 25
+_SEARCH_SAMPLES, _NUM_STEPS = 24, 25
 # Ranges of the exponent, and of the logarithms of length, trend and penalty.
 _BOUNDS = ((0.0, 6.0), (-3.0, 4.0), (-10.0, 4.0), (math.log(1e-11), 0.0))
-# Samples with their copies: time grows with the cube of this, and memory with its square times the number of nodes.
-_MOST_COPIES, _MOST_NUMBERS = 240, 6e7
+# Samples with their copies: time grows with the cube of this, and memory with its square times the number of waves.
+_MOST_COPIES, _MOST_NUMBERS, _NUMBERS_AT_ONCE = 500, 3e7, 1e7
+# The share of the squares of solutions that is left out with waves: at first, and as a share of squared errors.
+_NEGLIGIBLE, _NEGLIGIBLE_ERROR = 1e-13, 1e-3
+# Kernels are compared on a grid half as fine, if this share of the squares of functions is lost at most, or finer.
+_LOST, _COARSEST = 1e-3, 16
 # A grid of scattered points has at most so many nodes; those of points that form a grid are all taken.
 _MOST_NODES = 4096
 
@@ -108,12 +115,13 @@ class PeriodicKernel(ClosedForm):
         self.input_mean = inputs.mean(dim=(0, 1))
         scale = inputs.std(dim=(0, 1), correction=0)
         self.input_scale = torch.where(scale > 0.0, scale, 1.0)
-        self.kept = strong_waves(solutions / samples.target_scales, self.solutions.sides)
+        scaled = solutions / samples.target_scales
         identity = Symmetry.identity(self.config.dim)
         rows = spread(len(inputs), at_most=_SEARCH_SAMPLES)
-        wanted = solutions[rows] / samples.target_scales
-        search = _Search(self._scaled(inputs[rows]), wanted, self.solutions.sides, self.kept)
-        self._choose(search.best(), (identity,))
+        error, kernel = _Search.of(self._scaled(inputs[rows]), scaled[rows], self.solutions.sides).best()
+        self._choose(kernel, (identity,))
+        # More samples and symmetries may do a few times better than those of the search.
+        self.kept = strong_waves(scaled, self.solutions.sides, max(_NEGLIGIBLE, _NEGLIGIBLE_ERROR * error**2))
         held_out = self._fit(inputs, solutions)
         symmetries = self._found_symmetries(inputs, solutions, held_out)
         if len(symmetries) == 1:
@@ -175,7 +183,9 @@ class PeriodicKernel(ClosedForm):
             self.ridge = self.kernel.penalty * mean_diagonal(matrix)
         found = ShiftRegression.fit(matrix, wanted, grid.sides, self.ridge, groups, self.kept)
         self.dual, self.offset = torch.view_as_real(found.dual).contiguous(), found.offset
-        return solutions - found.residuals[: len(solutions)]
+        # Waves that are left out are not predicted.
+        known = from_waves(to_waves(solutions, grid.sides)[self.kept], grid.sides, self.kept)
+        return known - found.residuals[: len(solutions)]
 
     def _predicted(self, inputs: Float[Tensor, "sample node input_channel"]) -> Float[Tensor, "sample node channel"]:
         matrix = self._matrix(self._scaled(inputs))
@@ -185,8 +195,15 @@ class PeriodicKernel(ClosedForm):
         kernel, sides = self.kernel, self.solutions.sides
         exponent, length, trend = (rows.new_tensor(value) for value in (kernel.exponent, kernel.length, kernel.trend))
         others = Spectra.of(self.known_inputs, sides, exponent)
-        own = Spectra.of(rows, sides, exponent)
-        return transformed_kernel(own, others, kernel.family, self.unit, length, trend, self.kept)
+        # Of each pair all shifts are compared, so that many pairs at once would not fit into memory.
+        size = max(1, int(_NUMBERS_AT_ONCE / (len(self.known_inputs) * self.solutions.num_modes)))
+        parts = [
+            transformed_kernel(
+                Spectra.of(part, sides, exponent), others, kernel.family, self.unit, length, trend, self.kept
+            )
+            for part in rows.split(size)
+        ]
+        return torch.cat(parts, dim=1)
 
     def _found_symmetries(
         self,
@@ -201,7 +218,7 @@ class PeriodicKernel(ClosedForm):
             found = self._predicted(one.input_sign * grid.image(one, inputs[rows]))
             errors[one] = _errors(found, one.output_sign * grid.image(one, solutions[rows])).numpy()
         accepted = not_refuted(errors, _errors(held_out, solutions)[rows].numpy())
-        most = min(_MOST_COPIES, math.sqrt(_MOST_NUMBERS / grid.num_modes))
+        most = min(_MOST_COPIES, math.sqrt(_MOST_NUMBERS / len(self.kept)))
         return largest_group(accepted, self.config.dim, at_most=max(1, int(most / len(inputs))))
 
 
@@ -215,12 +232,33 @@ class _Search:
     sides: tuple[int, ...]
     kept: Int[Tensor, " wave"]
 
+    @staticmethod
+    def of(
+        inputs: Float[Tensor, "sample node input_channel"],
+        solutions: Float[Tensor, "sample node channel"],
+        sides: tuple[int, ...],
+    ) -> "_Search":
+        """Search on the coarsest grid that holds nearly all of the functions: a kernel that suits them suits both."""
+        while all(side % 2 == 0 and side >= _COARSEST for side in sides):
+            coarse = [halved(functions, sides) for functions in (inputs, solutions)]
+            ratio = inputs.shape[1] / coarse[0].shape[1]
+            shares = [
+                ratio * float(few.square().sum() / all_.square().sum())
+                for few, all_ in zip(coarse, (inputs, solutions), strict=True)
+            ]
+            if min(shares) < 1.0 - _LOST:
+                break
+            inputs, solutions = coarse
+            sides = tuple(side // 2 for side in sides)
+        return _Search(inputs, solutions, sides, strong_waves(solutions, sides, _NEGLIGIBLE))
+
     @one_thread()
-    def best(self) -> ShiftKernel:
-        """Optimise the kernel of each family, and return the better one."""
-        found = []
+    def best(self) -> tuple[float, ShiftKernel]:
+        """Optimise the kernel of each family, and return the better one after its relative error."""
+        found: list[tuple[float, ShiftKernel]] = []
         for family in FAMILIES:
-            start = ShiftKernel(family=family)
+            # What suits one family is a good start for the next.
+            start = replace(found[-1][1] if found else ShiftKernel(), family=family)
             vector = np.array([start.exponent, *np.log([start.length, start.trend, start.penalty])])
             result = minimize(
                 self._value, vector, args=(start,), jac=True, method="SLSQP", bounds=_BOUNDS,
@@ -229,8 +267,8 @@ class _Search:
             exponent, *logarithms = result.x.tolist()
             length, trend, penalty = np.exp(logarithms).tolist()
             kernel = replace(start, exponent=exponent, length=length, trend=trend, penalty=penalty)
-            found.append((float(result.fun), kernel))
-        return min(found, key=lambda one: one[0])[1]
+            found.append((math.exp(result.fun), kernel))
+        return min(found, key=lambda one: one[0])
 
     def _value(self, vector: Float[np.ndarray, " number"], kernel: ShiftKernel) -> tuple[float, np.ndarray]:
         numbers = torch.from_numpy(vector).requires_grad_()

@@ -88,11 +88,18 @@ def error_at_the_data(
     space: FunctionSpace | NodalSpace | PeriodicGrid,
     coefficients: Float[Tensor, "sample mode channel"],
     samples: Samples,
+    at_most: int | None = None,
 ) -> float:
-    """Return the mean relative error of functions against the targets, at each sample's own points."""
-    scales = samples.target_scales
-    errors = [
-        relative_l2(space.values(points, found) / scales, targets / scales)
-        for points, targets, found in zip(samples.points, samples.targets, coefficients, strict=True)
-    ]
+    """Return the mean relative error of functions against the targets, at each sample's own points.
+
+    Args:
+        space: The space of the functions.
+        coefficients: The function of each sample.
+        samples: The samples.
+        at_most: Number of points of a sample to look at; all by default.
+    """
+    scales, errors = samples.target_scales, []
+    for points, targets, found in zip(samples.points, samples.targets, coefficients, strict=True):
+        rows = slice(None) if at_most is None or len(points) <= at_most else drawn(len(points), at_most)
+        errors.append(relative_l2(space.values(points[rows], found) / scales, targets[rows] / scales))
     return float(torch.stack(errors).mean())

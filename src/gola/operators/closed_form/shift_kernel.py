@@ -145,27 +145,50 @@ class ShiftRegression:
             groups: Samples that are held out together, as copies by symmetry are.
         """
         wanted = to_waves(targets, sides)[kept]
-        shifted = kernel + ridge * torch.eye(kernel.shape[1], dtype=kernel.dtype)
-        factor = torch.linalg.cholesky(0.5 * (shifted + shifted.mH))
-        precision = torch.cholesky_inverse(factor)
+        # Waves are independent of each other, and all inverses at once would not fit into memory.
+        size = max(1, _NUMBERS_AT_ONCE // kernel.shape[1] ** 2)
+        solved = [
+            _solved(part, values, ridge, groups, has_constant=number == 0)
+            for number, (part, values) in enumerate(zip(kernel.split(size), wanted.split(size), strict=True))
+        ]
+        return ShiftRegression(
+            dual=torch.cat([dual for dual, _, _ in solved]),
+            offset=solved[0][2].real.clone(memory_format=torch.contiguous_format),
+            residuals=from_waves(torch.cat([residuals for _, residuals, _ in solved]), sides, kept),
+        )
+
+
+# Entries of the matrices of some waves.
+_NUMBERS_AT_ONCE = 4_000_000
+
+
+def _solved(
+    kernel: Complex[Tensor, "wave sample sample"],
+    wanted: Complex[Tensor, "wave sample channel"],
+    ridge: Float[Tensor, ""],
+    groups: Int[Tensor, "group member"],
+    *,
+    has_constant: bool,
+) -> tuple[Complex[Tensor, "wave sample channel"], Complex[Tensor, "wave sample channel"], Complex[Tensor, " channel"]]:
+    """Return coefficients and held-out residuals of some waves, and the constant if it is the first of them."""
+    shifted = kernel + ridge * torch.eye(kernel.shape[1], dtype=kernel.dtype)
+    factor = torch.linalg.cholesky(0.5 * (shifted + shifted.mH))
+    precision = torch.cholesky_inverse(factor)
+    offset = wanted.new_zeros(wanted.shape[2])
+    if has_constant:
         # No ridge holds the constant back, which all shifts leave as it is.
         sums = precision[0].sum(dim=1, keepdim=True)
         total = sums.sum()
         offset = (sums.mH @ wanted[0] / total)[0]
         precision = torch.cat([(precision[0] - sums @ sums.mH / total)[None], precision[1:]])
-        varying = torch.cat([wanted[:1] - offset, wanted[1:]])
-        # Products with an inverse lose the digits that the solution of a system keeps.
-        dual = torch.cholesky_solve(varying, factor)
-        blocks = precision[:, groups[:, :, None], groups[:, None, :]]
-        found = torch.linalg.solve(blocks, dual[:, groups])
-        residuals = torch.empty_like(dual).index_copy(1, groups.flatten(), found.flatten(1, 2))
-        # What rounding does to predictions shows in the held-out ones too.
-        residuals = residuals + varying - shifted @ dual
-        return ShiftRegression(
-            dual=dual,
-            offset=offset.real.clone(memory_format=torch.contiguous_format),
-            residuals=from_waves(residuals, sides, kept),
-        )
+        wanted = torch.cat([wanted[:1] - offset, wanted[1:]])
+    # Products with an inverse lose the digits that the solution of a system keeps.
+    dual = torch.cholesky_solve(wanted, factor)
+    blocks = precision[:, groups[:, :, None], groups[:, None, :]]
+    found = torch.linalg.solve(blocks, dual[:, groups])
+    residuals = torch.empty_like(dual).index_copy(1, groups.flatten(), found.flatten(1, 2))
+    # What rounding does to predictions shows in the held-out ones too.
+    return dual, residuals + wanted - shifted @ dual, offset
 
 
 def predicted(
@@ -206,17 +229,33 @@ def from_waves(
     return functions.flatten(1, -2)
 
 
-def strong_waves(functions: Float[Tensor, "sample node channel"], sides: tuple[int, ...]) -> Int[Tensor, " wave"]:
-    """Return the waves that functions consist of, up to rounding of single precision; the constant first."""
+def halved(
+    functions: Float[Tensor, "sample node channel"], sides: tuple[int, ...]
+) -> Float[Tensor, "sample coarse_node channel"]:
+    """Return functions on a grid with half as many nodes along each axis, without the waves that it cannot hold."""
+    axes = tuple(range(1, 1 + len(sides)))
+    waves = torch.fft.fftn(functions.unflatten(1, sides), dim=axes, norm="forward")
+    for axis, side in zip(axes, sides, strict=True):
+        # The wave at the end of the coarse grid has no partner.
+        rows = [row for row in range(side) if min(row, side - row) <= (side // 2 - 1) // 2]
+        gap = side // 2 - len(rows)
+        kept = waves.index_select(axis, torch.tensor(rows))
+        middle = (len(rows) + 1) // 2
+        parts = kept.split([middle, len(rows) - middle], dim=axis)
+        shape = [gap if number == axis else size for number, size in enumerate(kept.shape)]
+        waves = torch.cat([parts[0], kept.new_zeros(shape), parts[1]], dim=axis)
+    return torch.fft.ifftn(waves, dim=axes, norm="forward").real.flatten(1, -2)
+
+
+def strong_waves(
+    functions: Float[Tensor, "sample node channel"], sides: tuple[int, ...], negligible: float
+) -> Int[Tensor, " wave"]:
+    """Return the waves that functions consist of, up to a share of their squares; the constant first."""
     powers = to_waves(functions, sides).abs().square().sum(dim=(1, 2))
     order = powers.argsort(descending=True)
     rest = powers.sum() - powers[order].cumsum(dim=0)
-    strong = order[: int((rest > _NEGLIGIBLE * powers.sum()).sum()) + 1]
+    strong = order[: int((rest > negligible * powers.sum()).sum()) + 1]
     return torch.unique(torch.cat([strong.new_zeros(1), strong]))
-
-
-# The share of the squares of functions that may be left out.
-_NEGLIGIBLE = 1e-13
 
 
 # The wave number up to which all waves count alike.

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from scipy.optimize import Bounds, minimize
 from torch import Tensor
 
-from gola.operators.closed_form.samples import Samples
+from gola.operators.closed_form.samples import Samples, drawn
 from gola.operators.linear.finite_elements import FiniteElements
 from gola.operators.linear.linear_map import Affine, LinearMap
 from gola.operators.linear.observations import Observations
@@ -29,6 +29,8 @@ NUM_FOLDS = 5
 """Each fold of the samples is predicted from the others."""
 # More samples than these tell next to nothing new of a medium.
 _MOST_SAMPLES = 200
+# Nor do more points of a sample, which are then as many as there are cells.
+_MOST_POINTS = 4000
 # Steps on one, two or three lattices from coarse to fine; each has twice the cells of the one before along an axis.
 _NUM_STEPS = {1: (60,), 2: (50, 20), 3: (40, 20, 10)}
 _FEWEST_CELLS = 4
@@ -104,7 +106,7 @@ class Diffusion:
         observed = self._observed(medium.elements, rows, self._differences(rows))
         sources = self._sources[self._elements.places_of(medium.elements)]
         errors = observed.of(medium.response(sources - _mean(sources))) - observed.values
-        sizes = np.array([float(targets.norm()) for targets in self.samples.targets])
+        sizes = np.array([float(targets.norm()) for targets in self._targets])
         return float(np.mean(np.sqrt(observed.squares(errors)) / np.maximum(sizes, _TINY)))
 
     def map(self) -> LinearMap:
@@ -139,12 +141,20 @@ class Diffusion:
     def _differences(self, rows: Int[np.ndarray, " row"]) -> list[Float[np.ndarray, " _"]]:
         """Return how solutions differ from their mean at the points of each sample."""
         mean = self.solutions[rows].mean(dim=0)
-        pairs = [(self.samples.points[row], self.samples.targets[row]) for row in rows]
+        pairs = [(self._points[row], self._targets[row]) for row in rows]
         return [(values - self.outputs.values(places, mean))[:, 0].cpu().numpy() for places, values in pairs]
 
     @cached_property
     def _fractions(self) -> list[Float[np.ndarray, "_ dim"]]:
-        return [self.outputs.fractions(places).cpu().numpy() for places in self.samples.points]
+        return [self.outputs.fractions(places).cpu().numpy() for places in self._points]
+
+    @cached_property
+    def _points(self) -> list[Float[Tensor, "_ dim"]]:
+        return [places[drawn(len(places), _MOST_POINTS)] for places in self.samples.points]
+
+    @cached_property
+    def _targets(self) -> list[Float[Tensor, "_ 1"]]:
+        return [values[drawn(len(values), _MOST_POINTS)] for values in self.samples.targets]
 
     def _predicted(
         self, medium: "Medium", known: Int[np.ndarray, " row"], sources: Float[np.ndarray, "node sample"]

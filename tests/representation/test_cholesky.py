@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+import torch
+
+from gola.representation.cholesky import cholesky
+
+
+def random_matrix(size=30):
+    half = torch.randn(size, size, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    return half @ half.T + torch.eye(size)
+
+
+def test_factors_are_those_of_pytorch():
+    torch.testing.assert_close(cholesky(random_matrix()), torch.linalg.cholesky(random_matrix()))
+
+
+def test_gradients_pass_through():
+    matrix = random_matrix().requires_grad_()
+    cholesky(1.0 * matrix).sum().backward()
+    assert matrix.grad.abs().sum() > 0.0
+
+
+def test_a_matrix_that_is_not_positive_definite_is_refused():
+    with pytest.raises(np.linalg.LinAlgError, match="penalties are too small"):
+        cholesky(-random_matrix())
