@@ -5,8 +5,9 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gola.runs import RunConfig, code_version
+from gola.runs import RunConfig
 from paper.rows import Row, problem_of
+from paper.versions import current_versions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class Planned:
         """Whether it is done, and by which code, in words."""
         if self.row is None:
             return "to do"
-        return "done" if self.row.code_version == code_version(self.run.operator) else "done by older code"
+        return "done" if self.row.code_version in current_versions(self.run.operator) else "done by older code"
 
     @property
     def problem(self) -> str:

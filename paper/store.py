@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gola.runs import RunConfig, RunResult, code_version
+from gola.runs import RunConfig, RunResult
 from gola.runs.planning import estimated_seconds
 from paper.budgets import Budget
 from paper.cells import Cell, run_of, seeds_of
 from paper.plan import Planned
 from paper.protocol import Protocol
 from paper.rows import Key, Row
+from paper.versions import current_versions
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,5 +114,5 @@ class Store:
 
 
 def is_current(row: Row) -> bool:
-    """Whether the present code made it."""
-    return row.code_version == code_version(row.run.operator)
+    """Whether the present code made it, or one that gives the same numbers."""
+    return row.code_version in current_versions(row.run.operator)

@@ -76,8 +76,7 @@ def _paragraph(store: Store) -> str:
     for name in ("fno", "gkn"):
         if name in contenders:
             rivals = [_at_few(store, contenders[name], problem) for problem in protocol.problems]
-            below = _below(few, rivals, store)
-            parts.append(f"From {protocol.few} samples it is below our {contenders[name].title} {below}.")
+            parts.append(f"From {protocol.few} samples it is {_below(few, rivals, contenders[name].title, store)}.")
     return " ".join(parts)
 
 
@@ -88,10 +87,14 @@ def _reached(numbers: list[Number]) -> str:
     return f"on {met} of {len(known)} problems{missing}"
 
 
-def _below(ours: list[Number], theirs: list[Number], store: Store) -> str:
-    names = [
-        TITLES[problem]
+def _below(ours: list[Number], theirs: list[Number], title: str, store: Store) -> str:
+    """Say on which problems we are below another operator."""
+    known = [
+        (TITLES[problem], own.mean < other.mean)
         for problem, own, other in zip(store.protocol.problems, ours, theirs, strict=True)
-        if own.mean is not None and other.mean is not None and own.mean < other.mean
+        if own.mean is not None and other.mean is not None
     ]
-    return f"on {', '.join(names)}" if names else "nowhere so far"
+    names = [problem for problem, is_below in known if is_below]
+    if not known:
+        return f"not compared with our {title} yet"
+    return f"below our {title} on {', '.join(names)}" if names else f"below our {title} nowhere"

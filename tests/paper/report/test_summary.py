@@ -23,4 +23,4 @@ def test_the_paragraph_counts_what_is_reached_and_what_is_missing():
 def test_a_number_that_is_missing_stands_as_missing_beside_the_papers():
     table, text = summary(made_store(lambda _cell, _seed: None))
     assert table.rows[2][1] == "missing [0.1678]"
-    assert "below our GKN nowhere so far" in text.words
+    assert "not compared with our GKN yet" in text.words

@@ -92,19 +92,30 @@ class PodGp(ClosedForm):
         """Search for the covariance."""
         space = self.space_for(samples, self.config.num_input_modes, COMPARISON_PADDING)
         self.descriptors = Descriptors.of(samples, space)
-        trial = _Trial(
-            raw=self.descriptors.raw(samples.cloud),
-            channels=self._coordinates(samples, solutions),
-            may_be_loads=self.descriptors.may_be_loads,
-            num_copies=samples.num_copies,
-        )
+        trial = self._trial(samples, solutions, self.descriptors)
         found = trial.search().best()
+        # Where parameters say how the mesh moved, its shape says nothing new.
+        if (fewer := self.descriptors.without_shape()) is not None:
+            other = self._trial(samples, solutions, fewer)
+            simpler = other.search().best()
+            if not found.is_clearly_better_than(simpler, is_likely=False):
+                self.descriptors, trial, found = fewer, other, simpler
         diagonal = found.covariance(trial.pairs(found.layout.logs)).diagonal()
         ridge = found.covariance.penalty * float(diagonal.mean())
         self.choice = {"layout": asdict(found.layout), "covariance": asdict(found.covariance), "ridge": ridge}
         self.scaled, self.exponents = ScaledGroups.of(trial.raw, found.layout.logs), self.dual.new_empty(0)
         held_out = self.solve(samples, solutions)
         return held_out - trial.optimism(found, ridge, solutions) if found.layout.has_power_law else held_out
+
+    def _trial(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"], descriptors: Descriptors
+    ) -> "_Trial":
+        return _Trial(
+            raw=descriptors.raw(samples.cloud),
+            channels=self._coordinates(samples, solutions),
+            may_be_loads=descriptors.may_be_loads,
+            num_copies=samples.num_copies,
+        )
 
     def solve(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
