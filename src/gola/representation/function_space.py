@@ -13,8 +13,9 @@ from gola.representation.cosines import amplitudes, combine, evaluate, gram, low
 from gola.representation.fitted import Fitted
 from gola.representation.shared_points import Recent, runs
 
-# Points are taken in portions, so that the functions at a million points need not exist at once.
-_PORTION = 16384
+# Points are taken in portions, so that the functions at a million points need not exist at once; what belongs to a
+# portion fits into the cache of a core.
+_PORTION = 4096
 # Functions are evaluated in smaller ones: what is computed along each axis stays in the cache.
 _EVALUATED = 4096
 

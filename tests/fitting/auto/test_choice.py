@@ -68,9 +68,9 @@ def test_a_network_that_gains_little_on_the_first_fold_is_given_up(monkeypatch):
     monkeypatch.setattr("gola.fitting.auto.choice._FAR_BEHIND", np.inf)
     steps = []
     found, _ = chosen(session=Session(on_progress=lambda now: steps.append(now.step)))
-    assert "A network (spectral), tried on 3 of 6 samples, did not help" in found.choice.why
+    assert "A network (spectral), tried on 6 of 6 samples, did not help" in found.choice.why
     assert "spectral" not in found.choice.candidates
-    assert len(steps) == 2 + 4 + 4, "a probe of one epoch, a network with and one without a PDE residual"
+    assert len(steps) == 2 + 2 + 4 + 4, "one epoch with and one without a PDE residual, then two networks"
 
 
 def test_a_network_that_is_far_behind_is_given_up_after_a_probe(monkeypatch):

@@ -1,5 +1,7 @@
 """The search for a covariance."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -59,3 +61,12 @@ def test_held_out_errors_are_those_of_refits():
         offset = (ones.T @ inverse @ values[others]) / (ones.T @ inverse @ ones)
         predicted = matrix[row, others] @ inverse @ (values[others] - offset) + offset[0]
         assert float((predicted - values[row]).norm() / values[row].norm()) == pytest.approx(best.errors[row], rel=1e-5)
+
+
+def test_what_has_both_signs_is_expected_to_be_a_load():
+    raw = groups_of(14)
+    raw = [raw[0] + 2.0, raw[1], raw[2], raw[3] + 2.0]
+    values = torch.cat([raw[1] / raw[0], raw[2] * raw[3].sin(), raw[1] * raw[3] + raw[2]], dim=1)
+    known = search(raw, values)
+    best = replace(known, positive=(True, False, False, True)).best()
+    assert best.layout.is_linear == (False, True, True, False)

@@ -68,6 +68,17 @@ def test_the_shape_of_a_moved_mesh_is_an_input():
     assert error_of(surrogate, moved(10, seed=1)) < 0.01
 
 
+def test_the_shape_is_left_out_where_parameters_say_it():
+    plain = moved(12)
+    numbers = np.random.default_rng(0).uniform(-0.2, 0.2, (12, 2))
+    told = gola.Dataset.from_arrays(
+        [sample.points for sample in plain], targets=[sample.targets for sample in plain], parameters=numbers
+    )
+    assert told.correspondence == "moved nodes"
+    operator = gola.fit(told, "pod_gp", progress=False).operator
+    assert len(operator.layout.is_linear) == 2
+
+
 def test_between_moved_nodes_solutions_are_interpolated_where_they_lie_now():
     surrogate = gola.fit(moved(25), "pod_gp", progress=False)
     sample = moved(1, seed=2)[0]

@@ -81,6 +81,15 @@ def test_shifting_all_inputs_changes_nothing(problem, prior):
     torch.testing.assert_close(shifted.held_out, found.held_out)
 
 
+def test_portions_of_nodes_are_fitted_as_all_together(problem, monkeypatch):
+    inputs, coefficients, outputs, solutions = problem
+    whole = PRIORS[0].fit(inputs, coefficients, outputs, solutions, STILL)
+    monkeypatch.setattr("gola.operators.linear.linear_map._PORTION", 5 * len(solutions) ** 2)
+    parts = PRIORS[0].fit(inputs, coefficients, outputs, solutions, STILL)
+    torch.testing.assert_close(parts.weights, whole.weights)
+    torch.testing.assert_close(parts.held_out, whole.held_out)
+
+
 def symmetric_problem():
     """Like the fixture, in spaces that swapping the axes maps to themselves."""
     inputs, outputs = space_of(whole_shells(20, dim=2)), space_of(whole_shells(30, dim=2))

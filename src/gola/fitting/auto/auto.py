@@ -33,8 +33,7 @@ class AutoConfig(OperatorConfig):
             forms do, or is trained. Those that do not suit the samples are left out.
         num_networks: Networks of an ensemble. The training samples are dealt into as many folds, and each network
             learns from all folds but one, by which it is judged.
-        num_steps: Training steps of each network, of two samples each; None for as many as it takes to see every sample
-            fifty times, but at least 800 and at most 2000.
+        num_steps: Training steps of each network, of two samples each.
         residual_weight: Weight of the learned PDE residual that networks are tried with, beside without.
         symmetries: Whether networks are also tried on samples augmented by symmetries of the domain.
         corrections: Whether networks are also tried as corrections of the best closed form.
@@ -48,7 +47,7 @@ class AutoConfig(OperatorConfig):
 
     members: tuple[str, ...] = ("pod_gp", "morphed_gp", "periodic_kernel", "linear", "kernel", "spectral")
     num_networks: int = 5
-    num_steps: int | None = None
+    num_steps: int = 1500
     residual_weight: float = 0.1
     symmetries: bool = True
     corrections: bool = True
@@ -59,7 +58,7 @@ class AutoConfig(OperatorConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_positive("num_networks", *([] if self.num_steps is None else ["num_steps"]))
+        self._require_positive("num_networks", "num_steps")
         if not isinstance(self.members, tuple) or not self.members:
             raise ValueError(f"members must be names of operators, like ('linear', 'kernel'); got {self.members!r}.")
         if self.num_networks < 2:
@@ -218,6 +217,25 @@ class Auto(Operator):
             return operator(seen, at=replace(queries, points=queries.points.to(seen.points.dtype)))
 
         return self._sum(cloud, queries.sizes, predicted)
+
+    def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"] | None:
+        """Return how the errors of the member with the largest weight should vary together, where it says so."""
+        return None if (main := self._main()) is None else main.error_covariance(cloud)
+
+    def held_out_variances(self, cloud: Cloud) -> Float[Tensor, " sample"] | None:
+        """Return the same variances of the training samples, had each been held out."""
+        return None if (main := self._main()) is None else main.held_out_variances(cloud)
+
+    def _main(self) -> Operator | None:
+        """Return the member with the largest weight, if it is not a network."""
+        if len(self.groups):
+            return None
+        name = list(self.config.chosen)[int(self.weights.argmax())]
+        if name not in self.operators:
+            return None
+        found = self.operators[name]
+        assert isinstance(found, Operator)
+        return found
 
     def parameter_counts(self) -> dict[str, int]:
         """Return how many numbers a prediction draws on, by name."""

@@ -31,15 +31,15 @@ from gola.registry import OPERATORS
 if TYPE_CHECKING:
     from gola.fitting.auto.auto import AutoConfig
 
-# A network is given up if, trained for this share of the steps, its error is this many times that of a closed form, or
-# not below it where it corrects one,
+# Ways to train a network are compared by training for this share of the steps. It is given up if its error then is this
+# many times that of a closed form, or not below it where it corrects one,
 _PROBE, _FAR_BEHIND = 0.2, 3.0
-# or if, fully trained, it gains less than this share on the first fold of the samples in a blend with closed forms.
+# or if, fully trained, it gains less than this share on the first folds of the samples in a blend with closed forms.
 _LEAST_GAIN = 0.02
 # Fewer waves than the spectral operator has by default: as accurate on Eikonal in half the time.
 _NETWORK_MODES = {1: 32, 2: 8, 3: 4, 4: 2}
-# Steps of two samples each for every sample, and how many there are at least and at most.
-_STEPS_PER_SAMPLE, _STEPS = 25, (800, 2000)
+# So many networks, each without another fold, are trained before it is decided whether the others are.
+_JUDGED_NETWORKS = 2
 # A symmetry is tested on copies of so many samples, and a group of symmetries has at most so many elements.
 _TESTED_SAMPLES = 32
 _MOST_SYMMETRIES = 48
@@ -77,11 +77,12 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]
     they had better be chosen for apart.
 
     A closed form gives its leave-one-out predictions by itself. Networks are trained without one fold of the samples
-    each. The first is trained shortly, and given up if it is far behind the closed forms; then plainly, with a learned
-    PDE residual, and on samples augmented by symmetries that the closed forms do not refute. Another one corrects what
-    the best closed form predicts for held-out samples. The best plan is followed for all folds, unless it gains nothing
-    beside the closed forms. Weights of a blend are judged on samples that had no say in them. The blend is taken if it
-    is better than the best single candidate by more than the standard error of the difference.
+    each. The first is trained shortly, and given up if it is far behind the closed forms; another one corrects what the
+    best closed form predicts for held-out samples. Then networks are trained as shortly with a learned PDE residual,
+    and on samples augmented by symmetries that the closed forms do not refute. The best plan is followed for all folds,
+    unless it gains nothing beside the closed forms on the first two. Weights of a blend are judged on samples that had
+    no say in them. The blend is taken if it is better than the best single candidate by more than the standard error of
+    the difference.
 
     Where the time is limited, operators that do not fit in are left out, and networks are trained for fewer steps; the
     reason says what more time might bring.
@@ -182,16 +183,9 @@ class _Trial:
         except OutOfTime:
             self.remarks.append(f"Networks ({name}) were given up when the time was over; more of it may help.")
 
-    @property
-    def _num_steps(self) -> int:
-        """Steps of each network where time is no matter."""
-        fewest, most = _STEPS
-        enough = math.ceil(_STEPS_PER_SAMPLE * len(self.task.samples))
-        return self.config.num_steps or min(max(enough, fewest), most)
-
     def _affordable_steps(self, name: str, trainer: EnsembleTrainer) -> int:
         """Return for how many steps each network can be trained in the time that is left."""
-        wanted = self._num_steps
+        wanted = self.config.num_steps
         if self.config.time_limit is None:
             return wanted
         pace = trainer.seconds_per_step() if self.budget.left > 0.0 else math.inf
@@ -229,22 +223,27 @@ class _Trial:
         if not promising:
             self._give_up(name, min(probed, key=self.candidates.mean_error))
             return
+        trials = {plan: found for plan, found in zip(probes, probed, strict=True) if plan.base in promising}
+        further = [plan for plan in self._plans(name, promising, probe_steps) if plan not in trials]
         self._announce(f"training {name} in different ways")
-        plans = self._plans(name, promising, num_steps)
-        trials = dict(zip(plans, trainer.trained(*plans), strict=True))
-        plan = min(plans, key=lambda plan: self.candidates.mean_error(trials[plan][1]))
-        if not self._is_worth_it(trials[plan][1]):
-            self._give_up(name, trials[plan][1])
+        trials |= {plan: found for plan, (_, found) in zip(further, trainer.trained(*further), strict=True)}
+        best = min(trials, key=lambda plan: self.candidates.mean_error(trials[plan]))
+        plans = [
+            replace(best, name=f"{name}-{fold + 1}", fold=fold, num_steps=num_steps) for fold in range(len(self.folds))
+        ]
+        self._announce(f"training {len(plans)} networks {best.how}")
+        first = trainer.trained(*plans[:_JUDGED_NETWORKS])
+        seen = {row: values for _, found in first for row, values in found.items()}
+        if not self._is_worth_it(seen):
+            self._give_up(name, seen)
             return
-        self.remarks.append(f"Networks were trained {plan.how}.")
-        others = [replace(plan, name=f"{name}-{fold + 1}", fold=fold) for fold in range(1, len(self.folds))]
-        self._announce(f"training {len(self.folds)} networks {plan.how}")
-        trained = [trials[plan], *trainer.trained(*others)]
+        self.remarks.append(f"Networks were trained {best.how}.")
+        trained = [*first, *trainer.trained(*plans[_JUDGED_NETWORKS:])]
         ensemble = NetworkEnsemble(
-            [network for network, _ in trained], num_channels=self.config.num_channels, base=plan.base
+            [network for network, _ in trained], num_channels=self.config.num_channels, base=best.base
         )
         ensemble.preprocessing = self.preprocessing
-        ensemble.set_units(samples[plan.base].scaling)
+        ensemble.set_units(samples[best.base].scaling)
         self.ensembles[name] = ensemble
         held_out[name] = {row: values for _, found in trained for row, values in found.items()}
         self.candidates.methods[name] = f"{len(self.folds)}-fold"
@@ -262,15 +261,15 @@ class _Trial:
 
     def _plans(self, name: str, bases: Sequence[str], num_steps: int) -> list[TrainingPlan]:
         """Return the ways to train a network that are worth a try."""
-        plain = TrainingPlan(name=f"{name}-1", fold=0, num_steps=num_steps)
+        plain = TrainingPlan(name=f"{name}-probe", fold=0, num_steps=num_steps)
         plans = [replace(plain, name=f"{plain.name}{_suffix(base)}", base=base) for base in bases]
         if "" not in bases:
             return plans
         shares = share_domain([self.scaling.frame.encode(one.points) for one in self.data])
         if self.config.residual_weight and self.config.num_inputs and shares:
-            plans.append(replace(plain, name=f"{name}-1-residual", residual_weight=self.config.residual_weight))
+            plans.append(replace(plain, name=f"{plain.name}-residual", residual_weight=self.config.residual_weight))
         if symmetries := self._symmetries():
-            plans.append(replace(plain, name=f"{name}-1-augmented", symmetries=symmetries))
+            plans.append(replace(plain, name=f"{plain.name}-augmented", symmetries=symmetries))
         return plans
 
     def _symmetries(self) -> tuple[str, ...]:
@@ -333,7 +332,7 @@ class _Trial:
         return [f"The representation of solutions by {best} alone leaves {error:.2g}."] if error > _EXACT else []
 
     def _trainer(self, name: str, samples: dict[str, PreprocessedSamples]) -> EnsembleTrainer:
-        further = (self.config.residual_weight > 0) + self.config.symmetries + (1 + _PROBE) * (len(samples) - 1)
+        num_ways = (self.config.residual_weight > 0) + self.config.symmetries + len(samples)
         changes: dict[str, Any] = {}
         if name == "spectral":
             changes["num_modes"] = self.config.num_modes or _NETWORK_MODES[self.config.dim]
@@ -343,7 +342,7 @@ class _Trial:
             samples=samples,
             folds=self.folds,
             task=self.task,
-            num_steps=math.ceil(self._num_steps * (_PROBE + len(self.folds) + further)),
+            num_steps=math.ceil(self.config.num_steps * (len(self.folds) + _PROBE * num_ways)),
             budget=self.budget,
         )
 

@@ -89,6 +89,8 @@ class EnsembleTrainer:
         Networks this small gain little from a second core, so each gets its own. If one fails or is interrupted, all
         keep their state and end.
         """
+        if not plans:
+            return []
         networks = [self._initial(plan) for plan in plans]
         stop = threading.Event()
         with _shared_cores(len(plans), self.task.session) as workers, ThreadPoolExecutor(workers) as pool:

@@ -49,6 +49,8 @@ _CERTAIN = 2.0
 _PATIENCE = 3
 # So many samples double the number of standard errors that a gain takes.
 _MORE_CERTAINTY = 10.0
+# How many standard errors a gain takes that was to be expected.
+_LITTLE_CERTAINTY = 0.5
 # Errors below this are rounding, and so is this share of the squares of what is to be predicted.
 _SMALLEST = 1e-14
 # With more groups, logarithms are taken of all positive ones or none.
@@ -151,10 +153,14 @@ class Found:
         """Geometric mean of the errors: samples with tiny solutions do not dominate it."""
         return float(np.exp(np.log(self.errors).mean()))
 
-    def is_clearly_better_than(self, other: "Found") -> bool:
+    def is_clearly_better_than(self, other: "Found", *, is_likely: bool) -> bool:
         """Whether errors are lower and the data far likelier, or errors far lower and the data about as likely.
 
         Far lower are errors by more than a few percent, and for most samples.
+
+        Args:
+            other: Another layout with its best covariance.
+            is_likely: Whether this layout was to be expected before any sample was seen.
         """
         if not np.isfinite(self.errors).all() or not np.isfinite(other.errors).all():
             return bool(np.isfinite(self.errors).all())
@@ -162,7 +168,8 @@ class Found:
         if self.cost < other.cost - 2.0 * _CERTAIN:
             return float(gains.mean()) > 0.0
         # Of few samples the standard error itself is uncertain.
-        limit = (1.0 + _MORE_CERTAINTY / len(gains)) * float(gains.std(ddof=1)) / math.sqrt(len(gains))
+        certainty = _LITTLE_CERTAINTY if is_likely else 1.0 + _MORE_CERTAINTY / len(gains)
+        limit = certainty * float(gains.std(ddof=1)) / math.sqrt(len(gains))
         return float(gains.mean()) > max(limit, -math.log(_CLEARLY_BETTER)) and self.cost < other.cost + _CERTAIN
 
 
@@ -214,7 +221,8 @@ class CovarianceSearch:
     def _better(self, best: Found, layouts: Iterator[Layout]) -> Found:
         for layout in layouts:
             found = self.found(layout, best.covariance)
-            if found.is_clearly_better_than(best):
+            is_likely = any(layout.is_linear) and layout.is_linear == self._signed
+            if found.is_clearly_better_than(best, is_likely=is_likely):
                 best = found
         return best
 
@@ -242,8 +250,8 @@ class CovarianceSearch:
         the one that makes the data likeliest: of several loads each explains little by itself, and the next one more.
         """
         layout, groups = best.layout, np.flatnonzero(self.may_be_loads).tolist()
-        if signed := [group for group in groups if not self.positive[group]]:
-            yield from self._linear_in(signed, layout)
+        if any(self._signed):
+            yield from self._linear_in(np.flatnonzero(self._signed).tolist(), layout)
         chosen: list[int] = []
         costs = [best.cost]
         while len(chosen) < len(groups) and min(costs[-_PATIENCE:]) <= min(costs):
@@ -253,6 +261,12 @@ class CovarianceSearch:
             chosen.append(others[int(np.argmin(tried))])
             costs.append(min(tried))
             yield from self._linear_in(chosen, layout)
+
+    @property
+    def _signed(self) -> tuple[bool, ...]:
+        """The groups that have both signs and may be loads."""
+        pairs = zip(self.positive, self.may_be_loads, strict=True)
+        return tuple(may_be and not positive for positive, may_be in pairs)
 
     def _linear_in(self, groups: Sequence[int], layout: Layout) -> list[Layout]:
         """Return the layouts in which solutions follow some groups linearly, or only scale with them.

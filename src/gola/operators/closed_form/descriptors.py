@@ -1,5 +1,6 @@
 """What describes a sample besides its points: parameters, the shape of a moved mesh, input fields at the nodes."""
 
+import copy
 from collections.abc import Sequence
 
 import torch
@@ -86,11 +87,26 @@ class Descriptors(Fitted):
     @property
     def may_be_loads(self) -> tuple[bool, ...]:
         """Which groups an operator may be linear in: parameters and fields, but no shape."""
+        of_kept = [
+            not is_shape for is_shape, is_kept in zip(self._is_shape, self.kept.tolist(), strict=True) if is_kept
+        ]
+        return tuple(of_kept) or (True,)
+
+    def without_shape(self) -> "Descriptors | None":
+        """Return these without the modes of the geometry; None where there are none, or nothing else."""
+        kept = self.kept & ~torch.tensor(self._is_shape, dtype=torch.bool)
+        if not bool(kept.any()) or torch.equal(kept, self.kept):
+            return None
+        other = copy.copy(self)
+        other._buffers = {**self._buffers, "kept": kept}
+        return other
+
+    @property
+    def _is_shape(self) -> list[bool]:
+        """Which of all groups are modes of the geometry."""
         num_fields = int(self.bundles.max()) + 1 if len(self.bundles) else 0
         num_parameters = len(self.sizes) - len(self.geometry_modes) - num_fields
-        of_all = [True] * num_parameters + [False] * len(self.geometry_modes) + [True] * num_fields
-        of_kept = [may for may, is_kept in zip(of_all, self.kept.tolist(), strict=True) if is_kept]
-        return tuple(of_kept) or (True,)
+        return [False] * num_parameters + [True] * len(self.geometry_modes) + [False] * num_fields
 
     def raw(self, cloud: Cloud) -> list[Float[Tensor, "sample _"]]:
         """Return the groups of each sample of a cloud."""

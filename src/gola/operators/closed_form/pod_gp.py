@@ -21,6 +21,7 @@ from gola.operators.closed_form.covariance_search import (
 )
 from gola.operators.closed_form.descriptors import Descriptors, ScaledGroups
 from gola.operators.closed_form.input_features import COMPARISON_PADDING
+from gola.operators.closed_form.kriging import error_covariance, held_out_variances
 from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
@@ -92,19 +93,30 @@ class PodGp(ClosedForm):
         """Search for the covariance."""
         space = self.space_for(samples, self.config.num_input_modes, COMPARISON_PADDING)
         self.descriptors = Descriptors.of(samples, space)
-        trial = _Trial(
-            raw=self.descriptors.raw(samples.cloud),
-            channels=self._coordinates(samples, solutions),
-            may_be_loads=self.descriptors.may_be_loads,
-            num_copies=samples.num_copies,
-        )
+        trial = self._trial(samples, solutions, self.descriptors)
         found = trial.search().best()
+        # Where parameters say how the mesh moved, its shape says nothing new.
+        if (fewer := self.descriptors.without_shape()) is not None:
+            other = self._trial(samples, solutions, fewer)
+            simpler = other.search().best()
+            if not found.is_clearly_better_than(simpler, is_likely=False):
+                self.descriptors, trial, found = fewer, other, simpler
         diagonal = found.covariance(trial.pairs(found.layout.logs)).diagonal()
         ridge = found.covariance.penalty * float(diagonal.mean())
         self.choice = {"layout": asdict(found.layout), "covariance": asdict(found.covariance), "ridge": ridge}
         self.scaled, self.exponents = ScaledGroups.of(trial.raw, found.layout.logs), self.dual.new_empty(0)
         held_out = self.solve(samples, solutions)
         return held_out - trial.optimism(found, ridge, solutions) if found.layout.has_power_law else held_out
+
+    def _trial(
+        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"], descriptors: Descriptors
+    ) -> "_Trial":
+        return _Trial(
+            raw=descriptors.raw(samples.cloud),
+            channels=self._coordinates(samples, solutions),
+            may_be_loads=descriptors.may_be_loads,
+            num_copies=samples.num_copies,
+        )
 
     def solve(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
@@ -130,6 +142,29 @@ class PodGp(ClosedForm):
         known = self.scaled(self.known.split([group.shape[1] for group in raw], dim=1))
         matrix = self.covariance(Pairs.of(groups, known))
         return (torch.einsum("ts,smc->tmc", matrix, self.dual) + self.offset) * self._factors(groups)[:, None, :]
+
+    def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"]:
+        """Return the covariance of errors under the Gaussian process."""
+        raw = self.descriptors.raw(self.seen(cloud))
+        new = self.scaled(self._checked(raw))
+        known = self.scaled(self.known.split([group.shape[1] for group in raw], dim=1))
+        covariance = self.covariance
+        found = error_covariance(
+            covariance(Pairs.of(known, known)),
+            covariance(Pairs.of(new, known)),
+            covariance(Pairs.of(new, new)),
+            self.choice["ridge"],
+            is_affine=covariance.is_affine,
+        )
+        factors = self._factors(new).square().mean(dim=1).sqrt()
+        return factors[:, None] * found * factors
+
+    def held_out_variances(self, cloud: Cloud) -> Float[Tensor, " sample"]:
+        """Return the variances of errors of training samples, had each been held out."""
+        groups = self.scaled(self.descriptors.raw(self.seen(cloud)))
+        matrix = self.covariance(Pairs.of(groups, groups))
+        found = held_out_variances(matrix, self.choice["ridge"], is_affine=self.covariance.is_affine)
+        return self._factors(groups).square().mean(dim=1) * found
 
     def _regression(self, groups: Groups, columns: Float[Tensor, "sample output"], num_copies: int) -> RidgeFit:
         covariance = self.covariance

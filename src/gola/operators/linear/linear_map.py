@@ -10,12 +10,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gola.operators.closed_form.ridge import fit_ridge
+from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
 from gola.operators.linear.green import Component, InputFunctions, kernel_at
 from gola.representation.function_space import FunctionSpace
 from gola.representation.smoothness import growth
 from gola.representation.symmetry import Symmetries, composed
 
+# Numbers that the kernels of a portion of nodes may hold.
+_PORTION = 20_000_000
 _MORE_NODES = 4
 # Interpolation is worst at the boundary, where nodes have neighbours on one side only. Moving nodes this far towards
 # those of Chebyshev gains as much as four more along each axis.
@@ -107,7 +109,7 @@ class GreenPrior:
         places = outputs.lower + outputs.sides * nodes
         values = outputs.values(places[fitted], targets.transpose(0, 1).flatten(1)).unflatten(1, targets.shape[::2])
         groups = symmetries.groups(len(solutions))
-        fit = fit_ridge(kernel_at(functions, self.components, nodes[fitted]), values, self.penalty, groups=groups)
+        fit = self._fit_nodes(functions, nodes[fitted], values, groups)
         elements, images = symmetries.elements, images[:, fitted]
 
         def solved() -> Affine:
@@ -124,6 +126,25 @@ class GreenPrior:
         parts = zip(elements, fit.held_out.split(len(solutions), dim=1), strict=True)
         held_out = _spread([one.output_sign * copy for one, copy in parts], images)
         return LinearMap(held_out=_through_nodes(outputs, places, held_out).transpose(0, 1), solved=solved)
+
+    def _fit_nodes(
+        self,
+        functions: InputFunctions,
+        nodes: Float[Tensor, "node dim"],
+        values: Float[Tensor, "node copy output"],
+        groups: Int[Tensor, "sample member"] | None,
+    ) -> RidgeFit:
+        """Fit the solution at each node by itself; nodes are taken in portions whose kernels fit into memory."""
+        step = max(1, _PORTION // values.shape[1] ** 2)
+        fits = [
+            fit_ridge(kernel_at(functions, self.components, places), part, self.penalty, groups=groups)
+            for places, part in zip(nodes.split(step), values.split(step), strict=True)
+        ]
+        return RidgeFit(
+            dual=torch.cat([fit.dual for fit in fits]),
+            free=torch.cat([fit.free for fit in fits]),
+            held_out=torch.cat([fit.held_out for fit in fits]),
+        )
 
 
 def _spread(

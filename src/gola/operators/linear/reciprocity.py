@@ -85,7 +85,7 @@ class Reciprocity:
             everyone = self._conditioning(rows, squares.mean(dim=0), variance)
             weights, offset = plain.weights.flatten(0, 1), plain.offset.flatten()
             return Affine(
-                weights=(weights + everyone.gain @ (everyone.known - everyone.tested @ weights)).view_as(plain.weights),
+                weights=(weights + everyone.change(everyone.known - everyone.tested @ weights)).view_as(plain.weights),
                 offset=everyone.corrected(offset, torch.zeros_like(self.features[0])).view_as(plain.offset),
             )
 
@@ -113,7 +113,8 @@ class Reciprocity:
         return _Conditioning(
             tested=tested,
             known=self.known[rows] - self.known[rows].mean(dim=0),
-            gain=torch.linalg.solve(covariance, weighted).T,
+            weighted=weighted,
+            covariance=covariance,
             input_mean=self.features[rows].mean(dim=0),
             solution_mean=self.solutions[rows].mean(dim=0),
         )
@@ -122,11 +123,12 @@ class Reciprocity:
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Conditioning:
-    """Pairs less their mean, and what to add to a prediction for each unit that an integral of it is off."""
+    """Pairs less their mean, and the covariance of integrals with the solution and with each other."""
 
     tested: Float[Tensor, "sample output"]
     known: Float[Tensor, "sample feature"]
-    gain: Float[Tensor, "output sample"]
+    weighted: Float[Tensor, "sample output"]
+    covariance: Float[Tensor, "sample sample"]
     input_mean: Float[Tensor, " feature"]
     solution_mean: Float[Tensor, " output"]
 
@@ -134,7 +136,11 @@ class _Conditioning:
         self, predicted: Float[Tensor, " output"], features: Float[Tensor, " feature"]
     ) -> Float[Tensor, " output"]:
         known = self.known @ (features - self.input_mean)
-        return predicted + self.gain @ (known - self.tested @ (predicted - self.solution_mean))
+        return predicted + self.change(known - self.tested @ (predicted - self.solution_mean))
+
+    def change(self, differences: Float[Tensor, "sample *column"]) -> Float[Tensor, "output *column"]:
+        """Return what to add to predictions whose integrals are off by these differences."""
+        return self.weighted.T @ torch.linalg.solve(self.covariance, differences)
 
 
 def integrals(first: FunctionSpace, second: FunctionSpace) -> Float[Tensor, "first second"]:
