@@ -14,7 +14,7 @@ from pathlib import Path
 from gola.files import replacing
 
 RESULTS = Path("results/benchmarks.json")
-NAMES = ("graph", "aggregation", "step", "gkn", "fit_times")
+NAMES = ("graph", "aggregation", "step", "gkn", "fit_times", "prediction", "growth")
 
 
 def main(names: list[str]) -> None:

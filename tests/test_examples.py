@@ -33,3 +33,8 @@ def test_gradients_find_a_better_design_than_all_simulations():
     said = run("inverse_design.py")
     nearest, *found = map(float, re.findall(r"([\d.]+) % from the wanted field", said))
     assert min(found) < 0.3 * nearest
+
+
+def test_suggested_simulations_are_solved_and_added():
+    said = run("active_design.py", 0, 1, 2)
+    assert re.search(r"12 simulations: error [\d.]+ where suggested, [\d.]+ at random", said)

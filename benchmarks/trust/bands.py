@@ -12,15 +12,14 @@ from benchmarks.runs import Runs
 from benchmarks.trust.cases import samples_of
 from gola import fit
 from gola.data.dataset import Dataset
-from gola.fitting.configs import config_for
 from gola.operators.closed_form.closed_form import ClosedForm
 from gola.operators.operator import FitResult, OperatorConfig
 from gola.protocol import FitTask, TrainingConfig
 from gola.registry import OPERATORS
 from gola.surrogate.calibration_study import KINDS, LEVELS, judged_sample, spearman
+from gola.surrogate.quick import quick_operator
 
-OPERATORS_HERE = ("kernel", "linear", "pod_gp", "auto", "deeponet")
-CLOSED_FORMS = ("pod_gp", "periodic_kernel", "linear", "kernel")
+METHODS = ("kernel", "linear", "pod_gp", "auto", "deeponet")
 SIZES = (10, 20, 30, 50, 100)
 NUM_TEST = 30
 # Networks are trained six times for each cell, so shortly and for these sizes only.
@@ -54,10 +53,10 @@ def _suits(name: str, train: Dataset, size: int) -> bool:
 
 
 def _row(train: Dataset, test: Dataset, name: str, split: int) -> list[str]:
-    operator: str | OperatorConfig = config_for(train, "auto", members=CLOSED_FORMS) if name == "auto" else name
+    operator: str | OperatorConfig = quick_operator(train) if name == "auto" else name
     options: dict[str, Any] = {}
     if not OPERATORS[name].holds_out:
-        options = {"held_out_folds": NUM_FOLDS, "training": TrainingConfig(num_steps=NUM_STEPS)}
+        options = {"training": TrainingConfig(num_steps=NUM_STEPS, held_out_folds=NUM_FOLDS)}
     surrogate = fit(train, operator, seed=split, progress=False, **options)
     levels = [level for level in LEVELS if level <= len(train) / (len(train) + 1) + 1e-9]
     judged = [judged_sample(surrogate, sample, levels) for sample in test]

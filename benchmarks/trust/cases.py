@@ -27,7 +27,7 @@ PROBLEMS: dict[str, dict[str, Any]] = {
 }
 # and the points that are kept of meshes that cannot be made coarser, and of two problems that are seen scattered.
 MOST_POINTS, SCATTERED = 150, ("darcy", "eikonal")
-NUM_SAMPLES = 250
+NUM_SAMPLES = 150
 FOLDER = Path("data/trust")
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gola.surrogate.calibration_study import calibration
     from gola.surrogate.evaluation import evaluate
     from gola.surrogate.fit import fit
+    from gola.surrogate.learning_curve import learning_curve
     from gola.surrogate.surrogate import Surrogate
 
 _HOMES = {
@@ -33,6 +34,7 @@ _HOMES = {
     "evaluate": "gola.surrogate.evaluation",
     "fit": "gola.surrogate.fit",
     "generate": "gola.problems.generation",
+    "learning_curve": "gola.surrogate.learning_curve",
     "make_problem": "gola.problems",
     "register_metric": "gola.registry",
     "register_operator": "gola.registry",
@@ -52,6 +54,7 @@ __all__ = [
     "evaluate",
     "fit",
     "generate",
+    "learning_curve",
     "make_problem",
     "register_metric",
     "register_operator",

@@ -7,7 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from gola.cli import calibration, compare, data, demo, evaluate, operators, plot, predict, problems, sweep, train
+from gola.cli import (
+    calibration,
+    compare,
+    data,
+    demo,
+    evaluate,
+    learning_curve,
+    operators,
+    plot,
+    predict,
+    problems,
+    suggest,
+    sweep,
+    train,
+)
 from gola.cli.console import errors, say, warn
 
 app = typer.Typer(
@@ -28,6 +42,8 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("calibration")(calibration.calibration)
+app.command("learning-curve")(learning_curve.learning_curve)
+app.command("suggest")(suggest.suggest)
 app.command("plot")(plot.plot)
 app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)

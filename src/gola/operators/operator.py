@@ -268,6 +268,18 @@ class Operator(torch.nn.Module, ABC):
         """Return how this fitted operator found that inputs are best seen, if it looked into that."""
         return None
 
+    def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"] | None:  # noqa: ARG002
+        """Return how errors of predictions should vary together, up to a factor; None where the operator cannot say."""
+        return None
+
+    def held_out_variances(self, cloud: Cloud) -> Float[Tensor, " sample"] | None:  # noqa: ARG002
+        """Return the same variances of the training samples, had each been held out.
+
+        Args:
+            cloud: The training samples, in the order in which they were fitted to.
+        """
+        return None
+
     def parameter_counts(self) -> dict[str, int]:
         """Return the size of each parameter by name, a complex number counted once."""
         return {name: parameter.numel() for name, parameter in self.named_parameters()}

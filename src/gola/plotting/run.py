@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from gola.data.dataset import Dataset
 from gola.plotting.animation import write_animation
+from gola.plotting.bands import draw_bands, has_bands
 from gola.plotting.curves import draw_curves
 from gola.plotting.errors import draw_errors
 from gola.plotting.names import file_names
@@ -27,7 +28,7 @@ def draw_run(
     what: str = "test sample",
     sample: int | None = None,
 ) -> dict[str, Figure]:
-    """Draw ``fields``, ``errors`` and, for a network, ``curves``.
+    """Draw ``fields``, ``errors``, for a network ``curves``, and ``bands`` of a surrogate that has any.
 
     Args:
         surrogate: The fitted surrogate.
@@ -48,9 +49,13 @@ def draw_run(
         ),
         "errors": draw_errors({surrogate.operator.name: errors}, title=f"{len(errors)} {what}s"),
     }
-    return (
-        {**figures, "curves": draw_curves(history, title=surrogate.operator.name, levels=level)} if history else figures
-    )
+    if history:
+        figures["curves"] = draw_curves(history, title=surrogate.operator.name, levels=level)
+    if has_bands(surrogate):
+        name = next(iter(name for name in ("median", "") if name in chosen))
+        row = chosen[name]
+        figures["bands"] = draw_bands(surrogate, data[row], label=label_of(data, row, f"{name} {what}"))
+    return figures
 
 
 def animate_run(

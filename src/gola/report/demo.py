@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gola.data.dataset import Dataset
+from gola.plotting.bands import draw_bands, has_bands
 from gola.plotting.curves import draw_curves
 from gola.plotting.errors import draw_errors
 from gola.plotting.predictions import Prediction, draw_predictions
@@ -74,6 +75,7 @@ def demo_report(entries: Sequence[Entry], problem: Problem, data: Dataset, *, co
                 "The result", [*_channel_tables(entries), table, Text(reason(entries)), Text(beside_the_paper(entries))]
             ),
             Section("Predictions", [_fields(entries, test)]),
+            *([Section("How far to trust it", [_bands(entries, test)])] if _with_bands(entries) else []),
             Section("Distribution of the errors", [_errors(entries)]),
             Section("Training of gola", [_curves(entries)]),
             Section("How it was made", [Facts(_facts(entries, data, command, seconds))]),
@@ -111,6 +113,23 @@ def _fields(entries: Sequence[Entry], test: Dataset) -> Picture:
         caption=f"Test sample {row}, the median one by the errors of both operators. Truth and prediction share a"
         " colour scale, and so do the errors of the two operators.",
         description="Source, true pressure, predicted pressure and absolute error, a row for each operator.",
+        wide=True,
+    )
+
+
+def _with_bands(entries: Sequence[Entry]) -> list[Entry]:
+    return [entry for entry in entries if has_bands(entry.surrogate)]
+
+
+def _bands(entries: Sequence[Entry], test: Dataset) -> Picture:
+    entry = _with_bands(entries)[0]
+    row = representative_samples(np.array(entry.result.errors))["median"]
+    return Picture(
+        png=as_png(draw_bands(entry.surrogate, test[row], label=f"{entry.name}, test sample {row}")),
+        caption="Every prediction comes with an estimate of its error and with a band. Of 10 new simulations about 9"
+        " should lie in their bands entirely. Left: where this prediction is really off; middle: where its band is"
+        " wide; right: both along a line.",
+        description=f"Error and half-width of the band of {entry.name} over the domain, and the band along a line.",
         wide=True,
     )
 

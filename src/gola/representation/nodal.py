@@ -15,6 +15,8 @@ from gola.representation.interpolated import cell_weights, interpolation_weights
 
 # Places that are nearer to a node than this share of the extent are the node.
 _SAME = 1e-9
+# So many places are looked at first.
+_FIRST_LOOKED_AT = 64
 # Modes below this share of the first are rounding.
 _NEGLIGIBLE = 1e-13
 
@@ -162,14 +164,24 @@ class NodalSpace(Fitted):
         self, nodes: Float[np.ndarray, "node dim"], places: Float[Tensor, "place dim"]
     ) -> tuple[Int[Tensor, "place read"], Float[Tensor, "place read"]]:
         """Return the nodes that each place reads, and how much of each."""
-        asked = places.detach().cpu().double().numpy()
-        distances, nearest = cKDTree(nodes).query(asked)
-        if np.max(distances) <= _SAME * float(self.sides.max()) and not places.requires_grad:
-            rows = torch.from_numpy(nearest)[:, None]
-            return rows, torch.ones_like(rows, dtype=torch.float64)
+        rows = None if places.requires_grad else self._rows(nodes, places.detach().cpu().double().numpy())
+        if rows is not None:
+            return rows[:, None], torch.ones_like(rows[:, None], dtype=torch.float64)
         if self.cells.shape[1] == nodes.shape[1] + 1:
             return cell_weights(nodes, self.cells.cpu().numpy(), places)
         return interpolation_weights(nodes, places)
+
+    def _rows(
+        self, nodes: Float[np.ndarray, "node dim"], places: Float[np.ndarray, "place dim"]
+    ) -> Int[Tensor, " place"] | None:
+        """Return which node each place is; None where some are none."""
+        tree, near = cKDTree(nodes), _SAME * float(self.sides.max())
+        # Mostly none is, as few of them tell.
+        for some in (places[:_FIRST_LOOKED_AT], places):
+            distances, nearest = tree.query(some)
+            if np.max(distances) > near:
+                return None
+        return torch.from_numpy(nearest)
 
 
 def _equal(points: Float[Tensor, "point dim"], others: Float[Tensor, "node dim"]) -> bool:

@@ -104,11 +104,16 @@ def outlines(points: Sequence[Float[np.ndarray, "_ dim"]]) -> list[Outline] | No
     """Find the shapes of samples that differ in shape and not in topology; None if they are not such."""
     found: list[Outline] = []
     for places in points:
-        shape = outline(places) if places.shape[1] == 2 else None
+        shape = outline(_some(places)) if places.shape[1] == 2 else None
         if shape is None or (found and shape.num_holes != found[0].num_holes):
             return None
         found.append(shape)
     return found if found[0].num_holes or _differ(found) else None
+
+
+def _some(points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "kept dim"]:
+    """Return no more points than it takes to see a shape: that of a large mesh takes seconds to find."""
+    return np.random.default_rng(0).permutation(points)[:_MOST_NODES] if len(points) > _MOST_NODES else points
 
 
 def _differ(shapes: Sequence[Outline]) -> bool:

@@ -20,6 +20,7 @@ from gola.surrogate.coverage import Coverage
 from gola.surrogate.surrogate import Surrogate
 from gola.surrogate.uncertainty.calibration import FEWEST_SAMPLES, Calibration
 from gola.surrogate.uncertainty.case import Case
+from gola.surrogate.uncertainty.spread import held_out_spreads
 from gola.surrogate.units import in_units, units_of
 
 
@@ -112,6 +113,7 @@ def _calibration(result: FitResult, task: FitTask, *, shares_domain: bool) -> Ca
         [Case.of(sample, result.scaling) for sample in task.samples],
         [found / scales for found in result.held_out.predictions],
         [sample.targets / scales for sample in task.samples],
+        spreads=held_out_spreads(result.operator, result.scaling, task.samples),
         shape="moved nodes" if moves else "fixed" if shares_domain or task.correspondence == "same points" else "free",
         nodes_correspond=task.correspondence != "none",
         method=result.held_out.method,

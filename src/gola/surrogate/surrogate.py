@@ -1,6 +1,6 @@
 """A fitted operator, ready to use: a new input function in, the solution out, in the user's units."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -22,13 +22,16 @@ from gola.operators.scaling import Scaling
 from gola.representation.shared_points import Recent
 from gola.surrogate.advice import said_once, warn
 from gola.surrogate.building import built_operator
+from gola.surrogate.candidates import suggest
 from gola.surrogate.coverage import Coverage
 from gola.surrogate.file import read_tensors, write_tensors
 from gola.surrogate.request import Reader, Request, batches, is_many, one_each
+from gola.surrogate.suggestion import Suggestions
 from gola.surrogate.uncertainty.calibration import Calibration
 from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.uncertainty.levels import require_supported
 from gola.surrogate.uncertainty.prediction import Kind, Prediction, require_kind
+from gola.surrogate.uncertainty.spread import expected_spread
 
 if TYPE_CHECKING:
     from gola.surrogate.differentiable import DifferentiableSurrogate
@@ -202,7 +205,8 @@ class Surrogate:
             # How large the solution is must not depend on where somebody asks for it.
             rows = np.sort(np.random.default_rng(0).permutation(len(sample.points))[:_MOST_SIZED])
             (at_points,) = self._answers([replace(request, queries=sample.points[rows])])
-        judged = calibration.judged(case, at_points / scales)
+        spread = expected_spread(self.operator, self.scaling, sample)
+        judged = calibration.judged(case, at_points / scales, spread)
         if judged.is_beyond:
             warn(
                 "The input is farther from all training samples than these are from each other, clearly; the band and"
@@ -341,6 +345,34 @@ class Surrogate:
         from gola.surrogate.export import export  # it builds on this module
 
         export(self, path, points, inputs, parameters=parameters, at=at, times=times)
+
+    def suggest(
+        self,
+        candidates: Sequence[Sample] | Dataset | None = None,
+        *,
+        num: int = 5,
+        costs: Sequence[float] | Float[np.ndarray, " candidate"] | None = None,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        target: float = 0.0,
+        seed: int = 0,
+    ) -> Suggestions:
+        """Choose the simulations to run next: those that should lower the mean error over all candidates most.
+
+        Args:
+            candidates: Samples that could be simulated, with inputs and parameters and whatever targets; like the
+                inputs that predictions will be made for. None to draw parameters.
+            num: How many to choose.
+            costs: What the simulation of each candidate costs, in any unit; the same for all by default.
+            ranges: Lowest and highest value of parameters that are drawn, by name; those of the training samples by
+                default.
+            target: A mean relative L2 error that is small enough, where to stop.
+            seed: Random seed of the parameters that are drawn.
+
+        Raises:
+            ValueError: If there are no candidates and none can be drawn, or the surrogate has no held-out predictions.
+        """
+        self._calibrated()
+        return suggest(self, candidates, num=num, costs=costs, ranges=ranges, target=target, seed=seed)
 
     @property
     def has_time(self) -> bool:

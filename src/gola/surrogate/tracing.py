@@ -1,5 +1,6 @@
 """What a function of few tensors computes, as a graph of plain operations with everything else worked out before."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -44,6 +45,11 @@ def _fold_constants(graph: fx.GraphModule) -> None:
         if not node.users:
             graph.graph.erase_node(node)
     graph.graph.eliminate_dead_code()
+    for node in graph.graph.find_nodes(op="get_attr"):
+        # Constants that are parts of others are written badly.
+        own = getattr(graph, node.target).detach().clone(memory_format=torch.contiguous_format)
+        delattr(graph, node.target)
+        graph.register_buffer(node.target, own)
     graph.recompile()
 
 
@@ -56,23 +62,26 @@ def _written_by_others(graph: fx.GraphModule) -> set[fx.Node]:
             depends.add(node)
             schema = getattr(node.target, "_schema", None)
             if schema is not None and schema.is_mutable:
-                written |= _origins(node.args[0])
+                written |= _memory_of(node.args[0])
     return written
 
 
-def _origins(node: Any) -> set[fx.Node]:
-    """Return a node and all that it was made from."""
-    found, left = set(), [node]
-    while left:
-        one = left.pop()
-        if one not in found:
-            found.add(one)
-            left += one.all_input_nodes
+def _memory_of(node: Any) -> set[fx.Node]:
+    """Return a node and those that it is a view of."""
+    found = {node}
+    while node.target is operator.getitem or any(one.alias_info for one in _returns(node)):
+        node = node.args[0]
+        found.add(node)
     return found
 
 
+def _returns(node: fx.Node) -> list[Any]:
+    schema = getattr(node.target, "_schema", None)
+    return [] if schema is None else list(schema.returns)
+
+
 def _put_constant(graph: fx.GraphModule, node: fx.Node, name: str, value: Tensor) -> None:
-    graph.register_buffer(name, value.detach().clone())
+    graph.register_buffer(name, value)
     with graph.graph.inserting_before(node):
         constant = graph.graph.get_attr(name)
     node.replace_all_uses_with(constant)

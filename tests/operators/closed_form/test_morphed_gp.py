@@ -10,11 +10,12 @@ import gola
 from gola.data.dataset import Dataset
 from gola.data.mirror import Components
 from gola.data.sample import Channel, Sample
+from gola.fitting.auto.auto import AutoConfig
 from gola.geometry.outline import outline, signed_areas
 from gola.geometry.symmetry import Symmetry
-from gola.operators import MorphedGp
+from gola.operators import MorphedGp, MorphedGpConfig
 from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
-from gola.operators.closed_form.morphed_samples import Copies, ShapedSample
+from gola.operators.closed_form.morphed_samples import ShapeCopies, ShapedSample
 from gola.protocol import FitTask
 from tests.geometry.shapes import plate
 
@@ -51,7 +52,7 @@ def fitted():
 def test_it_learns_a_flow_around_a_cylinder_from_few_samples():
     test = flow(8, seed=1, fastest=0.8)
     without = gola.fit(flow(12), "kernel", progress=False)
-    assert gola.evaluate(fitted(), test).mean < 0.5 * gola.evaluate(without, test).mean
+    assert gola.evaluate(fitted(), test).mean < 0.15 * gola.evaluate(without, test).mean
 
 
 def test_it_finds_symmetries_and_how_solutions_follow_the_stream():
@@ -87,13 +88,23 @@ def test_it_is_tried_where_samples_differ_in_shape_alone():
     assert not MorphedGp.is_worth_trying(FitTask(samples=square, inputs=data.inputs, targets=data.targets[2:]))
 
 
+def test_shapes_in_space_are_refused():
+    with pytest.raises(ValueError, match=r"maps shapes of the plane to each other, without time; got points of 3"):
+        MorphedGpConfig(dim=3)
+
+
+def test_the_automatic_choice_takes_it_where_it_is_best():
+    surrogate = gola.fit(flow(6), AutoConfig(members=("morphed_gp", "nearest")), progress=False)
+    assert set(surrogate.provenance["choice"]["members"]) == {"morphed_gp"}
+
+
 @pytest.mark.parametrize("symmetry", ["-xy", "yx", "-yx", "-x-y"])
 def test_images_of_samples_have_boundaries_of_the_same_sense_of_rotation(symmetry):
     channels = (Components.of([Channel(name=name) for name in names]) for names in (["a_x", "a_y"], ["u"], []))
     shape = outline(plate((0.3, 0.4), 0.15))
     values = torch.from_numpy(np.concatenate([shape.points - 0.5, shape.points[:, :1]], axis=1))
     sample = ShapedSample(shape=shape, values=values, parameters=torch.empty(0, dtype=torch.float64))
-    image = Copies.of([1.0, 1.0], *channels).image(sample, Symmetry.parse(symmetry))
+    image = ShapeCopies.of([1.0, 1.0], *channels).image(sample, Symmetry.parse(symmetry))
     assert signed_areas(image.shape.points[image.shape.cells]).min() >= 0.0
     np.testing.assert_allclose(image.values[:, :2], image.shape.points - 0.5)
     np.testing.assert_allclose(image.values[:, 2], shape.points[:, 0])

@@ -93,8 +93,9 @@ def test_saved_bands_are_the_same(surrogate, tmp_path):
     loaded = Surrogate.load(tmp_path / "x.gola")
     sample = waves(3, seed=2)[1]
     here, there = (one.predict_sample(sample, interval=0.9) for one in (surrogate, loaded))
-    np.testing.assert_array_equal(here.upper, there.upper)
-    assert (here.error, here.unusual) == (there.error, there.unusual)
+    np.testing.assert_allclose(here.upper, there.upper, rtol=1e-9)
+    assert here.error.value == pytest.approx(there.error.value, rel=1e-9)
+    assert here.unusual == there.unusual
     assert "Jackknife around the fit to all 30 samples" in loaded.calibration.guarantee
 
 

@@ -39,11 +39,11 @@ def test_a_new_score_lies_in_the_interval_at_least_as_often_as_it_says():
     assert 0.89 < np.mean(inside) < 0.96
 
 
-def test_points_of_a_new_sample_stay_below_the_pooled_quantile_at_least_as_often_as_it_says():
+def test_points_of_a_new_sample_stay_below_the_pooled_quantile_as_often_as_it_says():
     rng = np.random.default_rng(0)
     shares = []
     for _ in range(400):
         samples = [rng.lognormal() * np.abs(rng.normal(size=rng.integers(20, 60))) for _ in range(20)]
-        factor = pooled_quantile(pooled(samples[:-1]), 0.9, 19)
+        factor = pooled_quantile(pooled(samples[:-1]), 0.9)
         shares.append((samples[-1] <= factor).mean())
-    assert 0.89 < np.mean(shares) < 0.95
+    assert 0.88 < np.mean(shares) < 0.93

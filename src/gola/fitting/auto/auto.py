@@ -218,6 +218,25 @@ class Auto(Operator):
 
         return self._sum(cloud, queries.sizes, predicted)
 
+    def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"] | None:
+        """Return how the errors of the member with the largest weight should vary together, where it says so."""
+        return None if (main := self._main()) is None else main.error_covariance(cloud)
+
+    def held_out_variances(self, cloud: Cloud) -> Float[Tensor, " sample"] | None:
+        """Return the same variances of the training samples, had each been held out."""
+        return None if (main := self._main()) is None else main.held_out_variances(cloud)
+
+    def _main(self) -> Operator | None:
+        """Return the member with the largest weight, if it is not a network."""
+        if len(self.groups):
+            return None
+        name = list(self.config.chosen)[int(self.weights.argmax())]
+        if name not in self.operators:
+            return None
+        found = self.operators[name]
+        assert isinstance(found, Operator)
+        return found
+
     def parameter_counts(self) -> dict[str, int]:
         """Return how many numbers a prediction draws on, by name."""
         counts = {name: parameter.numel() for name, parameter in self.named_parameters()}

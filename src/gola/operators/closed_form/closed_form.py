@@ -238,9 +238,12 @@ class ClosedForm(Fitted, Operator):
         return self.solutions.coefficients(samples.points, samples.targets)
 
     def _finish(self, cloud: Cloud, samples: Samples, held_out: Float[Tensor, "sample mode channel"]) -> None:
-        # Files hold tensors as they lie in memory.
-        self.held_out = held_out.contiguous()
+        self.held_out = held_out
         self.cv_error = held_out.new_tensor(error_at_the_data(self.solutions, held_out, samples))
+        for module in self.modules():
+            # In files tensors lie one row after the other, and sums in another order round differently.
+            for name, buffer in module.named_buffers(recurse=False):
+                setattr(module, name, buffer.contiguous())
         self._places = Queries(points=cloud.points, offsets=cloud.offsets)
 
     def _training_samples(self, cloud: Cloud, targets: Float[Tensor, "point channel"], mesh: Mesh) -> Samples:

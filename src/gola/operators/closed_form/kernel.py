@@ -15,6 +15,7 @@ from gola.operators.closed_form.copies import Channels, CopiedSamples, without_a
 from gola.operators.closed_form.homogeneity import Homogeneity
 from gola.operators.closed_form.input_features import COMPARISON_PADDING, InputFeatures
 from gola.operators.closed_form.input_kernel import InputKernel, all_kernels, best_kernel
+from gola.operators.closed_form.kriging import error_covariance, held_out_variances
 from gola.operators.closed_form.preprocessing import Preprocessing, transformed, transforms
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.samples import Samples
@@ -161,6 +162,21 @@ class Kernel(ClosedForm):
         features = self.inputs.of_cloud(replace(cloud, values=self._checked(cloud.values.double())))
         kernel = self.kernel(self.kernel.weighted(self.inputs, features) - self.centre, self.known_inputs)
         return (torch.einsum("ts,smc->tmc", kernel, self.dual) + self.offset) * factors[:, None, None]
+
+    def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"]:
+        """Return the covariance of errors under the kernel as a prior, given the samples without their copies."""
+        cloud, factors = self.homogeneity.of_cloud(self.seen(cloud))
+        features = self.inputs.of_cloud(replace(cloud, values=self._checked(cloud.values.double())))
+        kernel, known = self.kernel, self.known_inputs[: len(self.held_out)]
+        new = kernel.weighted(self.inputs, features) - self.centre
+        found = error_covariance(kernel(known, known), kernel(new, known), kernel(new, new), kernel.penalty)
+        return factors[:, None] * found * factors
+
+    def held_out_variances(self, cloud: Cloud) -> Float[Tensor, " sample"]:
+        """Return the variances of errors of training samples, had each been held out."""
+        _, factors = self.homogeneity.of_cloud(self.seen(cloud))
+        known = self.known_inputs[: len(self.held_out)]
+        return factors**2 * held_out_variances(self.kernel(known, known), self.kernel.penalty)
 
     def preprocessing(self) -> Preprocessing:
         """Return the amplitudes and transforms that the kernel works best with."""

@@ -13,7 +13,7 @@ from gola.data.mirror import Components
 from gola.geometry.symmetry import Symmetry, domain_symmetries, largest_group
 from gola.metrics import relative_l2_errors
 from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
-from gola.operators.closed_form.morphed_samples import IDENTITY, Copies, ShapedSample, as_cloud, shaped
+from gola.operators.closed_form.morphed_samples import IDENTITY, ShapeCopies, ShapedSample, as_cloud, shaped
 from gola.operators.closed_form.pod_gp import PodGp, PodGpConfig
 from gola.operators.closed_form.samples import Mesh, Samples
 from gola.operators.cloud import Cloud
@@ -42,6 +42,14 @@ class MorphedGpConfig(ComparingConfig):
     """Settings of Gaussian-process regression on a reference shape, which has none of its own."""
 
     largest_dim: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dim != 2 or self.has_time_axis:
+            raise ValueError(
+                f"morphed_gp maps shapes of the plane to each other, without time; got points of {self.dim}"
+                " coordinates. Use another operator, like kernel."
+            )
 
 
 @final
@@ -73,7 +81,7 @@ class MorphedGp(ClosedForm):
         self.reference = ReferenceShape()
         self.parts = torch.nn.ModuleList()
         self._register_empty("training_nodes")
-        self._copies: Copies | None = None
+        self._copies: ShapeCopies | None = None
 
     @classmethod
     def is_worth_trying(cls, task: FitTask) -> bool:
@@ -91,7 +99,7 @@ class MorphedGp(ClosedForm):
         frame = Scaling.fit(task.samples, normalised=False).frame
         sides = (np.array(frame.sides) / np.array(frame.extent)).tolist()
         channels = (Components.of(part) for part in (task.inputs, task.targets, task.parameters))
-        self._copies = Copies.of(sides, *channels)
+        self._copies = ShapeCopies.of(sides, *channels)
         return super().fit(task)
 
     def fit_cloud(self, cloud: Cloud, targets: Float[Tensor, "point channel"], mesh: Mesh | None = None) -> None:
@@ -99,7 +107,7 @@ class MorphedGp(ClosedForm):
         samples = self._training_samples(cloud, targets, mesh or Mesh())
         known = shaped(samples.cloud, torch.cat(list(samples.targets)))
         self.reference = ReferenceShape.of([one.shape for one in known])
-        copies = self._copies or Copies.of([1.0] * cloud.dim, *_scalars(samples))
+        copies = self._copies or ShapeCopies.of([1.0] * cloud.dim, *_scalars(samples))
         morphed = _Morphed(reference=self.reference, samples=known, copies=copies, num_inputs=self.config.num_inputs)
         self._choose_settings(cloud, targets, morphed)
 
@@ -108,7 +116,7 @@ class MorphedGp(ClosedForm):
         self._require_fit()
         samples = self._training_samples(cloud, targets, Mesh())
         known = shaped(samples.cloud, torch.cat(list(samples.targets)))
-        copies = Copies.from_dict(self.choice["copies"])
+        copies = ShapeCopies.from_dict(self.choice["copies"])
         morphed = _Morphed(reference=self.reference, samples=known, copies=copies, num_inputs=self.config.num_inputs)
         moved = morphed.under([Symmetry.parse(one) for one in self.choice["symmetries"]])
         self._keep(cloud, targets, moved, self.solve(moved, self._solutions_of(moved)))
@@ -119,10 +127,10 @@ class MorphedGp(ClosedForm):
         are_vectors = [bool(axes) for _, axes in morphed.copies.mirror.targets.names]
         self.choice = {
             "copies": morphed.copies.to_dict(),
-            "channels": _groups(names, are_vectors),
+            "channels": _channel_groups(names, are_vectors),
         }
         self._fit_under([IDENTITY], cloud, targets, morphed)
-        for group in self._groups(morphed):
+        for group in self._symmetry_groups(morphed):
             before = {name: getattr(self, name) for name in _CHOSEN}
             self._fit_under(group, cloud, targets, morphed)
             if self.cv_error >= before["cv_error"]:
@@ -193,7 +201,7 @@ class MorphedGp(ClosedForm):
     def _nodes_of_training_samples(self) -> Sequence[Float[Tensor, "node 2"]]:
         return self.training_nodes.unbind()
 
-    def _groups(self, morphed: "_Morphed") -> list[tuple[Symmetry, ...]]:
+    def _symmetry_groups(self, morphed: "_Morphed") -> list[tuple[Symmetry, ...]]:
         """Return groups of symmetries of the domain: all, and those that this fit without copies does not refute."""
         of_domain = domain_symmetries([one.shape.points for one in morphed.samples])
         likely = [one for one in of_domain if morphed.copies.mirror.allows(one)]
@@ -255,7 +263,7 @@ class _Morphed:
 
     reference: ReferenceShape
     samples: Sequence[ShapedSample]
-    copies: Copies
+    copies: ShapeCopies
     num_inputs: int
     _known: dict[Symmetry, list[tuple[Tensor, Tensor, Tensor]]] = field(default_factory=dict, init=False)
 
@@ -286,7 +294,7 @@ def _scalars(samples: Samples) -> list[Components]:
     return [Components(tuple((f"channel {number}", ()) for number in range(count))) for count in counts]
 
 
-def _groups(names: Sequence[str], are_vectors: Sequence[bool]) -> list[list[int]]:
+def _channel_groups(names: Sequence[str], are_vectors: Sequence[bool]) -> list[list[int]]:
     """Return the channels of each vector or tensor, and those of all scalars."""
     groups: dict[str, list[int]] = {}
     for channel, (name, is_vector) in enumerate(zip(names, are_vectors, strict=True)):

@@ -73,7 +73,7 @@ def as_cloud(nodes: Sequence[Float[Tensor, "node 2"]], values: Sequence[Tensor],
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Copies:
+class ShapeCopies:
     """Makes the images of samples under symmetries of the box around them.
 
     Attributes:
@@ -83,11 +83,11 @@ class Copies:
     mirror: Mirror
 
     @staticmethod
-    def of(sides: Sequence[float], *channels: Components) -> "Copies":
+    def of(sides: Sequence[float], *channels: Components) -> "ShapeCopies":
         """Take the box from the origin with some sides, and components of inputs, targets and parameters."""
         frame = Frame(origin=(0.0,) * len(sides), extent=(1.0,) * len(sides), sides=tuple(sides))
         inputs, targets, parameters = channels
-        return Copies(mirror=Mirror(frame=frame, inputs=inputs, targets=targets, parameters=parameters))
+        return ShapeCopies(mirror=Mirror(frame=frame, inputs=inputs, targets=targets, parameters=parameters))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -95,13 +95,13 @@ class Copies:
         return {"sides": list(self.mirror.frame.sides), **parts}
 
     @staticmethod
-    def from_dict(known: dict[str, Any]) -> "Copies":
+    def from_dict(known: dict[str, Any]) -> "ShapeCopies":
         """Undo ``to_dict``."""
         channels = [
             Components(tuple((name, tuple(axes)) for name, axes in known[part]))
             for part in ("inputs", "targets", "parameters")
         ]
-        return Copies.of(known["sides"], *channels)
+        return ShapeCopies.of(known["sides"], *channels)
 
     def image(self, sample: ShapedSample, symmetry: Symmetry) -> ShapedSample:
         """Return the image of a sample."""

@@ -21,6 +21,7 @@ from gola.operators.closed_form.covariance_search import (
 )
 from gola.operators.closed_form.descriptors import Descriptors, ScaledGroups
 from gola.operators.closed_form.input_features import COMPARISON_PADDING
+from gola.operators.closed_form.kriging import error_covariance, held_out_variances
 from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
@@ -141,6 +142,29 @@ class PodGp(ClosedForm):
         known = self.scaled(self.known.split([group.shape[1] for group in raw], dim=1))
         matrix = self.covariance(Pairs.of(groups, known))
         return (torch.einsum("ts,smc->tmc", matrix, self.dual) + self.offset) * self._factors(groups)[:, None, :]
+
+    def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"]:
+        """Return the covariance of errors under the Gaussian process."""
+        raw = self.descriptors.raw(self.seen(cloud))
+        new = self.scaled(self._checked(raw))
+        known = self.scaled(self.known.split([group.shape[1] for group in raw], dim=1))
+        covariance = self.covariance
+        found = error_covariance(
+            covariance(Pairs.of(known, known)),
+            covariance(Pairs.of(new, known)),
+            covariance(Pairs.of(new, new)),
+            self.choice["ridge"],
+            is_affine=covariance.is_affine,
+        )
+        factors = self._factors(new).square().mean(dim=1).sqrt()
+        return factors[:, None] * found * factors
+
+    def held_out_variances(self, cloud: Cloud) -> Float[Tensor, " sample"]:
+        """Return the variances of errors of training samples, had each been held out."""
+        groups = self.scaled(self.descriptors.raw(self.seen(cloud)))
+        matrix = self.covariance(Pairs.of(groups, groups))
+        found = held_out_variances(matrix, self.choice["ridge"], is_affine=self.covariance.is_affine)
+        return self._factors(groups).square().mean(dim=1) * found
 
     def _regression(self, groups: Groups, columns: Float[Tensor, "sample output"], num_copies: int) -> RidgeFit:
         covariance = self.covariance

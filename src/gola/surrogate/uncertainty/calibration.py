@@ -39,6 +39,9 @@ GUARANTEE = (
     " like the training samples, bands hold about as often as they say; no theorem promises it, because the settings of"
     " the fit were chosen on the same held-out samples. For inputs unlike the training samples nothing is promised."
 )
+OPTIMISM = 1.5
+"""Held-out errors of n samples, on which settings were chosen, are too small by this share of 1/n."""
+
 # Points of a sample that are scored, at most.
 _MOST_POINTS = 20_000
 # Sizes and distances below are zero up to rounding.
@@ -52,6 +55,8 @@ class Calibration:
     Attributes:
         description: What is usual.
         errors: How large errors should be.
+        spreads: Of each training sample, the size of error that the operator itself expects when it is held out, up to
+            a factor; empty where it does not say.
         scale: Where they are large.
         scores: Of each held-out sample, the largest quotient of error and scale over all its points and channels.
         shares: Quantiles of the quotients at points of all samples, in each channel.
@@ -61,6 +66,7 @@ class Calibration:
 
     description: Description
     errors: ErrorModel
+    spreads: Float[np.ndarray, " expected"]
     scale: LocalScale
     scores: Float[np.ndarray, " sample"]
     shares: Float[np.ndarray, "share channel"]
@@ -73,6 +79,7 @@ class Calibration:
         predictions: Sequence[Float[np.ndarray, "_ channel"]],
         targets: Sequence[Float[np.ndarray, "_ channel"]],
         *,
+        spreads: Float[np.ndarray, " sample"] | None = None,
         shape: Shape,
         nodes_correspond: bool,
         method: str,
@@ -83,6 +90,7 @@ class Calibration:
             cases: Inputs of the training samples.
             predictions: Held-out predictions, in units of the spread of each channel.
             targets: The truth in the same units.
+            spreads: What the operator itself expects of each sample when it is held out; None where it does not say.
             shape: How samples differ in their points.
             nodes_correspond: Whether row i is the same node in all samples.
             method: How samples were held out.
@@ -90,7 +98,8 @@ class Calibration:
         residuals = [truth - found for truth, found in zip(targets, predictions, strict=True)]
         description = Description.of(cases, shape)
         sizes = np.array([_rms(found) for found in predictions])
-        features = _features(sizes, description.distances)
+        doubts = description.distances if spreads is None else spreads
+        features = _features(sizes, doubts)
         model, expected = fit_error_model(features, np.array([_rms(one) for one in residuals]))
         squares = SmoothedSquares.of([case.points for case in cases], residuals, nodes_correspond=nodes_correspond)
         quotients = []
@@ -98,15 +107,19 @@ class Calibration:
             rows = np.random.default_rng(number).permutation(len(residual))[:_MOST_POINTS]
             local = squares.without(number, squares.places[number][rows])
             quotients.append(np.abs(residual[rows]) / (expected[number] * local))
+        # Settings were chosen on the very errors that are counted here.
+        chosen = 1.0 + OPTIMISM / len(cases)
         pairs = zip(predictions, targets, strict=True)
         relative = np.array([float(relative_l2(torch.from_numpy(a), torch.from_numpy(b))) for a, b in pairs])
         return Calibration(
             description=description,
             errors=model,
+            spreads=np.empty(0) if spreads is None else spreads,
             scale=squares.scale(len(cases[0].points) if shape == "moved nodes" else 0),
-            scores=np.array([one.max() for one in quotients]),
-            shares=np.stack([pooled(column) for column in zip(*(one.T for one in quotients), strict=True)], axis=1),
-            ratios=relative * sizes / expected,
+            scores=chosen * np.array([one.max() for one in quotients]),
+            shares=chosen
+            * np.stack([pooled(column) for column in zip(*(one.T for one in quotients), strict=True)], axis=1),
+            ratios=chosen * relative * sizes / expected,
             method=method,
         )
 
@@ -120,16 +133,22 @@ class Calibration:
         """What the bands promise, and what not."""
         return GUARANTEE.format(count=self.num_samples, method=self.method)
 
-    def judged(self, case: Case, prediction: Float[np.ndarray, "point channel"]) -> "Judged":
+    def judged(
+        self, case: Case, prediction: Float[np.ndarray, "point channel"], spread: float | None = None
+    ) -> "Judged":
         """Judge the input of a prediction.
 
         Args:
             case: The input.
             prediction: At the points of the input or some of them, in units of the spread of each channel.
+            spread: What the operator itself expects; None where it does not say.
         """
         distance, size = self.description.distance(case), max(_rms(prediction), _SMALLEST)
+        known, doubt = self.description.distances, distance
+        if len(self.spreads) and spread is not None:
+            known, doubt = self.spreads, spread
         # Beyond the training samples slopes are not known; sizes grow no further than the farthest of them say twice.
-        near = min(distance, 2.0 * float(self.description.distances.max()))
+        near = min(doubt, 2.0 * float(known.max()))
         expected = float(self.errors(_features(np.array([size]), np.array([near])))[0])
         return Judged(
             expected=expected,
@@ -162,7 +181,7 @@ class Calibration:
         require_supported(level, self.num_samples)
         if kind == "everywhere":
             return np.full(self.shares.shape[1], upper_quantile(self.scores, level))
-        return np.array([pooled_quantile(column, level, self.num_samples) for column in self.shares.T])
+        return np.array([pooled_quantile(column, level) for column in self.shares.T])
 
     def error(self, judged: "Judged", level: float) -> ErrorEstimate:
         """Return the relative L2 error to expect of a prediction, with an interval of this level."""
@@ -178,6 +197,7 @@ class Calibration:
             "known": self.description.known,
             "distances": self.description.distances,
             "slopes": self.errors.slopes,
+            "spreads": self.spreads,
             "feature_centre": self.errors.centre,
             "anchors": self.scale.anchors,
             "rows": self.scale.rows,
@@ -206,6 +226,8 @@ class Calibration:
                 **{name: arrays[name] for name in ("centre", "units", "known", "distances")},
             ),
             errors=ErrorModel(offset=float(values["offset"]), slopes=arrays["slopes"], centre=arrays["feature_centre"]),
+            # Surrogates of before know no spreads.
+            spreads=arrays.get("spreads", np.empty(0)),
             scale=LocalScale(
                 anchors=arrays["anchors"],
                 rows=arrays["rows"],
@@ -241,7 +263,7 @@ def _rms(values: Float[np.ndarray, "point channel"]) -> float:
 
 
 def _features(
-    sizes: Float[np.ndarray, " sample"], distances: Float[np.ndarray, " sample"]
+    sizes: Float[np.ndarray, " sample"], doubts: Float[np.ndarray, " sample"]
 ) -> Float[np.ndarray, "sample 2"]:
     """Return what may tell the size of an error: logarithms, as errors grow by factors."""
-    return np.log(np.maximum(np.stack([sizes, distances], axis=1), _SMALLEST))
+    return np.log(np.maximum(np.stack([sizes, doubts], axis=1), _SMALLEST))

@@ -58,11 +58,14 @@ class Description:
 
     def distance(self, case: Case) -> float:
         """Return how far a new sample is from the nearest training sample."""
-        numbers = np.concatenate(_groups(case, self.shape))
-        if len(numbers) != len(self.centre):
-            # Another number of moved nodes cannot be compared; the operator says so too.
-            return float("inf")
-        return float(np.linalg.norm(self.known - (numbers - self.centre) / self.units, axis=1).min())
+        # Another number of moved nodes cannot be compared; the operator says so too.
+        numbers = self.numbers(case)
+        return float("inf") if numbers is None else float(np.linalg.norm(self.known - numbers, axis=1).min())
+
+    def numbers(self, case: Case) -> Float[np.ndarray, " number"] | None:
+        """Return what describes a sample, in the units of the training samples; None for another mesh than theirs."""
+        found = np.concatenate(_groups(case, self.shape))
+        return None if len(found) != len(self.centre) else (found - self.centre) / self.units
 
     def rank(self, distance: float) -> float:
         """Return the share of training samples that are less far from the others."""

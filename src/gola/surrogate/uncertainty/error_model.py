@@ -2,8 +2,9 @@ r"""How large the error of a prediction should be, before it is known.
 
 .. math:: \log a = c + \beta_1 \log \lVert \hat u \rVert + \beta_2 \log d, \qquad \beta \ge 0
 
-Large solutions have large errors, and so have inputs that are far from the training samples. Which of both matters, and
-how much, is decided by leave-one-out among the held-out errors; perhaps neither.
+Large solutions have large errors, and so have inputs that are far from the training samples: d is what the operator
+itself expects where it has a covariance (:mod:`gola.operators.closed_form.kriging`), else the distance of descriptions.
+Which of both matters, and how much, is decided by leave-one-out among the held-out errors; perhaps neither.
 """
 
 import itertools

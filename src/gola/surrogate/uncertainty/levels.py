@@ -15,6 +15,8 @@ from jaxtyping import Float
 _ROUNDING = 1e-9
 # Numbers that stand for the scores at the points of one sample, and for those of all.
 _PER_SAMPLE, _POOLED = 200, 500
+# Parts of the samples that are left out in turn.
+_FOLDS = 20
 
 
 def require_supported(level: float, count: int) -> None:
@@ -56,25 +58,27 @@ def interval_of(scores: Float[np.ndarray, " sample"], level: float) -> tuple[flo
 
 
 def pooled(scores: Sequence[Float[np.ndarray, " _"]]) -> Float[np.ndarray, " share"]:
-    """Return the distribution of the scores at points of all samples, each sample counting alike, as quantiles."""
-    places = (np.arange(_PER_SAMPLE) + 0.5) / _PER_SAMPLE
-    every = np.concatenate([np.quantile(one, places) for one in scores])
-    return np.asarray(np.quantile(every, np.linspace(0.0, 1.0, _POOLED + 1)))
+    """Return what the scores at points of a new sample stay below, for shares of points from 0 to 1.
 
-
-def pooled_quantile(distribution: Float[np.ndarray, " share"], level: float, count: int) -> float:
-    """Return what the score at a point of a new sample stays below with this probability.
-
-    The points of the new sample count as beyond all others, as in hierarchical conformal prediction (Lee, Barber and
-    Willett, arXiv 2306.06342).
-
-    Args:
-        distribution: Quantiles of the scores at points.
-        level: The probability.
-        count: The number of samples behind the distribution.
+    Scores of one sample are alike, so a quantile of few samples holds for fewer points of a new one than it should. By
+    how much is seen by leaving samples out: where the others' quantile holds for a share c(s) instead of s on average,
+    the quantile for the share c is the one at s.
     """
-    share = min(1.0, level * (count + 1) / count)
-    return float(np.interp(share, np.linspace(0.0, 1.0, len(distribution)), distribution))
+    places = (np.arange(_PER_SAMPLE) + 0.5) / _PER_SAMPLE
+    rows = np.stack([np.quantile(one, places) for one in scores])
+    shares = np.linspace(0.0, 1.0, _POOLED + 1)
+    folds = np.array_split(np.arange(len(rows)), min(len(rows), _FOLDS))
+    held = np.zeros(len(shares))
+    for fold in folds:
+        others = np.quantile(np.delete(rows, fold, axis=0), shares)
+        held += [(rows[fold] <= limit).mean(axis=1).sum() / len(rows) for limit in others]
+    every = np.quantile(rows, shares)
+    return np.asarray(np.interp(shares, held, every))
+
+
+def pooled_quantile(distribution: Float[np.ndarray, " share"], level: float) -> float:
+    """Return what the score at a point of a new sample stays below with this probability."""
+    return float(np.interp(level, np.linspace(0.0, 1.0, len(distribution)), distribution))
 
 
 def _place(level: float, count: int) -> int:

@@ -1,0 +1,76 @@
+"""Error over seconds of fitting, ours and others on the same samples: ``python -m benchmarks.error_against_time``.
+
+One run is one method on one problem, with a budget for what is trained; it is written to
+``results/error_against_time.csv`` as soon as it ends, and a second call does only the missing ones. Seconds are those
+of the processor on one thread. ``--report`` draws the figure and prints the table of ratios.
+"""
+
+import argparse
+import itertools
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from benchmarks.error_against_time import ours, peers
+from benchmarks.error_against_time.cases import PROBLEMS, split
+from benchmarks.error_against_time.report import TITLE, draw, table
+from benchmarks.runs import Runs
+from gola.plotting.style import write
+
+KEYS = ("problem", "method", "budget")
+RUNS = Runs(path=Path("results/error_against_time.csv"), columns=(*KEYS, "error", "seconds"), keys=KEYS)
+PAGE = Path("docs/error-against-time.md")
+FIGURE = Path("docs/images/error_against_time.png")
+BUDGETS = (3.0, 20.0)
+SNAPSHOTS, LIBRARIES = ("ezyrb_rbf", "ezyrb_gpr", "smt_kriging"), ("neuralop_fno", "pyg_gkn", "neuralop_gino")
+
+
+def methods(budgets: tuple[float, ...]) -> dict[tuple[str, str], Callable[..., peers.Outcome | None]]:
+    """Return how each method fits and predicts, by name and budget, in the order of the runs."""
+    found: dict[tuple[str, str], Callable[..., peers.Outcome | None]] = {}
+    found |= {(name, ""): partial(ours.fitted, operator=name, budget=None) for name in ours.CLOSED_FORMS}
+    found |= {(name, ""): partial(peers.snapshots, name=name) for name in SNAPSHOTS}
+    for budget in budgets:
+        text = f"{budget:g}"
+        found |= {(name, text): partial(peers.network, name=name, budget=budget) for name in LIBRARIES}
+        found |= {(name, text): partial(ours.fitted, operator=name, budget=budget) for name in ours.NETWORKS}
+    found |= {
+        (name, ""): partial(ours.fitted, operator=name, budget=None) for name in ("auto_closed_forms", "morphed_gp")
+    }
+    return found
+
+
+def main() -> None:
+    """Do the missing runs, or report what is finished."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=list(PROBLEMS))
+    parser.add_argument("--budgets", nargs="+", type=float, default=list(BUDGETS), help="seconds of training")
+    parser.add_argument("--report", action="store_true", help="only draw and print what is finished")
+    options = parser.parse_args()
+    if not options.report:
+        torch.set_num_threads(1)
+        chosen = methods(tuple(options.budgets))
+        for (name, budget), problem in itertools.product(chosen, options.problems):
+            if not RUNS.is_done(problem, name, budget):
+                RUNS.append(problem, name, budget, *measured(problem, chosen[name, budget]))
+    rows = RUNS.finished()
+    PAGE.write_text(TITLE + table(rows) + "\n")
+    print(table(rows))
+    print(write(draw(rows, list(PROBLEMS)), FIGURE))
+
+
+def measured(problem: str, fit: Callable[..., peers.Outcome | None]) -> tuple[str, str]:
+    """Return the mean error on the test samples and the seconds of the fit; nothing where a method does not apply."""
+    samples = split(problem)
+    outcome = fit(samples)
+    if outcome is None:
+        return "", ""
+    predictions, seconds = outcome
+    return f"{np.mean(samples.errors(predictions)):.5f}", f"{seconds:.2f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""The figure of error over seconds, and how much faster we are than others at the same error."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from gola.plotting.style import house_style
+
+Row = dict[str, str]
+TITLE = """# Error against time
+
+Error on test samples over seconds of fitting, for our operators (dots) and for what else people use (crosses), on the
+same 30 training and 20 test samples of six problems of different kinds. Made by `python -m
+benchmarks.error_against_time`, a run at a time; seconds are those of the processor on one thread. Networks are trained
+for the seconds that they are given, one sample per step where they are a library's. EZyRB and SMT apply where only
+parameters differ on one mesh, FNO where samples lie on one grid.
+
+![Error over seconds of fitting for six problems](images/error_against_time.png)
+
+Our quickest fit that is at least as good as the best of the others:
+
+"""
+PEERS = ("ezyrb_rbf", "ezyrb_gpr", "smt_kriging", "neuralop_fno", "neuralop_gino", "pyg_gkn")
+
+
+def draw(rows: Sequence[Row], problems: Sequence[str]) -> Figure:
+    """Draw a panel for each problem: ours as filled circles, others as crosses; the edge of ours as a line."""
+    with house_style():
+        figure = Figure(figsize=(11.5, 6.8), layout="constrained")
+        for axes, problem in zip(figure.subplots(2, 3).ravel(), problems, strict=True):
+            _draw_problem(axes, [row for row in rows if row["problem"] == problem and row["error"]])
+            axes.set_title(problem)
+        figure.supxlabel("seconds of fitting, one core")
+        figure.supylabel("relative L2 error on test samples")
+    return figure
+
+
+def _draw_problem(axes: Axes, rows: Sequence[Row]) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for row in rows:
+        is_peer = row["method"] in PEERS
+        place = (_seconds(row), float(row["error"]))
+        axes.plot(*place, "x" if is_peer else "o", color="tab:red" if is_peer else "black", markersize=5)
+        axes.annotate(row["method"], place, fontsize=6, xytext=(3, 3), textcoords="offset points")
+    edge = _edge([row for row in rows if row["method"] not in PEERS])
+    if edge:
+        axes.step(*zip(*edge, strict=True), where="post", color="black", linewidth=0.8)
+
+
+def _edge(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Return the fits that no quicker one is as good as."""
+    found: list[tuple[float, float]] = []
+    for row in sorted(rows, key=_seconds):
+        if not found or float(row["error"]) < found[-1][1]:
+            found.append((_seconds(row), float(row["error"])))
+    return found
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Compare the best of others with our quickest fit that is at least as good."""
+    lines = [
+        "| problem | best of others | error | seconds | ours at that error | error | seconds | times faster |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for problem in dict.fromkeys(row["problem"] for row in rows):
+        known = [row for row in rows if row["problem"] == problem and row["error"]]
+        others = [row for row in known if row["method"] in PEERS]
+        if not others:
+            continue
+        best = min(others, key=lambda row: float(row["error"]))
+        as_good = [row for row in known if row["method"] not in PEERS and float(row["error"]) <= float(best["error"])]
+        lines.append(f"| {problem} | {_cells(best)} | {_compared(best, as_good)} |")
+    return "\n".join(lines)
+
+
+def _compared(best: Row, as_good: Sequence[Row]) -> str:
+    if not as_good:
+        return "none | – | – | –"
+    ours = min(as_good, key=_seconds)
+    return f"{_cells(ours)} | {_seconds(best) / _seconds(ours):.3g}"
+
+
+def _cells(row: Row) -> str:
+    return f"{row['method']} | {float(row['error']):.4f} | {_seconds(row):.2f}"
+
+
+def _seconds(row: Row) -> float:
+    # Clocks of processors tick a hundred times a second.
+    return max(0.01, float(row["seconds"]))
