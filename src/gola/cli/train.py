@@ -179,9 +179,10 @@ def _checked_samples(config: "RunConfig") -> "Dataset":
 
     samples, test = config.samples()
     if not samples.targets:
+        known = ", ".join(map(str, [*samples.inputs, *samples.parameters])) or "points"
         raise ValueError(
-            f"{config.data} has no target channels, only {', '.join(map(str, samples.inputs))}: there is nothing to fit"
-            " to. Import it again with --targets."
+            f"{config.data} has no target channels, only {known}: there is nothing to fit to. Import it again with"
+            " --targets."
         )
     if test is None and config.num_test is not None:
         raise ValueError(
