@@ -1,7 +1,7 @@
 """``make bench``: run every benchmark, print its ratios and write them to results/benchmarks.json.
 
 ``python -m benchmarks step`` runs one of them. Studies behind decisions and documents are modules of their own, with
-``--help`` each: calibration, closed_form, floors, presets, projections.
+``--help`` each: calibration, closed_form, error_against_time, floors, presets, projections.
 """
 
 import argparse

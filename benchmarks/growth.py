@@ -10,6 +10,8 @@ import argparse
 import multiprocessing
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
@@ -40,9 +42,7 @@ def measure() -> dict[str, float]:
     """Do the missing runs, write page and figure, and return the slopes of fitting."""
     for operator, varied, size in wanted():
         if not RUNS.is_done(operator, varied, size):
-            # A process of its own, whose peak of memory is that of this run.
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                RUNS.append(operator, varied, size, *pool.apply(run, (operator, {**USUAL, varied: size})))
+            RUNS.append(operator, varied, size, *apart(operator, {**USUAL, varied: size}))
     report()
     return {
         f"growth_{operator}_{varied}": slope(operator, varied, "fit_seconds")
@@ -50,6 +50,15 @@ def measure() -> dict[str, float]:
         for varied in BEST
         if varied != "queries"
     }
+
+
+def apart(operator: str, sizes: dict[str, int]) -> tuple[str, str, str]:
+    """Run in a process of its own, whose peak of memory is that of the run; nothing where it runs out of memory."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        try:
+            return pool.submit(run, operator, sizes).result()
+        except BrokenProcessPool:
+            return "", "", ""
 
 
 def wanted() -> Iterator[tuple[str, str, int]]:
@@ -98,9 +107,14 @@ def functions(sizes: dict[str, int]) -> tuple["gola.Dataset", np.ndarray]:
     return gola.Dataset.from_arrays(points, inputs, targets), rng.random((sizes["queries"], dim))
 
 
+def finished() -> list[dict[str, str]]:
+    """Return the runs that came to an end."""
+    return [row for row in RUNS.finished() if row["fit_seconds"]]
+
+
 def slope(operator: str, varied: str, column: str) -> float:
     """Return the order of growth over the larger half of the sizes, by least squares in logarithms."""
-    rows = [row for row in RUNS.finished() if (row["operator"], row["varied"]) == (operator, varied)]
+    rows = [row for row in finished() if (row["operator"], row["varied"]) == (operator, varied)]
     rows = sorted(rows, key=lambda row: int(row["size"]))
     rows = rows[min(len(rows) // 2, len(rows) - 2) :] if len(rows) > 2 else rows
     if len(rows) < 2:
@@ -114,7 +128,7 @@ def report() -> None:
     from benchmarks.growth_report import draw, page
     from gola.plotting.style import write
 
-    rows = RUNS.finished()
+    rows = finished()
     PAGE.write_text(page(rows, slope))
     write(draw(rows), FIGURE)
 

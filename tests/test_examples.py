@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 def run(name, *options):
     command = [sys.executable, str(EXAMPLES / name), *map(str, options)]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=120, env={**os.environ, "OMP_NUM_THREADS": "1"}
+        command, capture_output=True, text=True, check=True, timeout=600, env={**os.environ, "OMP_NUM_THREADS": "1"}
     )
     return done.stdout
 

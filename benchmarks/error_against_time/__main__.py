@@ -55,7 +55,10 @@ def main() -> None:
         chosen = methods(tuple(options.budgets))
         for (name, budget), problem in itertools.product(chosen, options.problems):
             if not RUNS.is_done(problem, name, budget):
-                RUNS.append(problem, name, budget, *measured(problem, chosen[name, budget]))
+                try:
+                    RUNS.append(problem, name, budget, *measured(problem, chosen[name, budget]))
+                except ValueError as error:  # a library that is not installed; the run stays missing
+                    print(f"{name}: {error}", flush=True)
     rows = RUNS.finished()
     PAGE.write_text(TITLE + table(rows) + "\n")
     print(table(rows))

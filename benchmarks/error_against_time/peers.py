@@ -106,7 +106,8 @@ def _gino(train: list[Example]) -> tuple[nn.Module, Callable[..., Tensor]]:
     radius = 1.5 / side * dim**0.5
     module = GINO(
         in_channels=values.shape[1], out_channels=targets.shape[1], gno_coord_dim=dim, in_gno_radius=radius,
-        out_gno_radius=radius, fno_in_channels=16, fno_n_modes=(8,) * dim, fno_hidden_channels=32, fno_n_layers=4,
+        out_gno_radius=radius, fno_in_channels=values.shape[1], fno_n_modes=(8,) * dim,
+        fno_hidden_channels=32, fno_n_layers=4,
         in_gno_channel_mlp_hidden_layers=[32, 32], out_gno_channel_mlp_hidden_layers=[32, 32],
         gno_use_open3d=False, gno_use_torch_scatter=False,
     )  # fmt: skip

@@ -18,6 +18,10 @@ parameters differ on one mesh, FNO where samples lie on one grid.
 
 ![Error over seconds of fitting for six problems](images/error_against_time.png)
 
+Finished so far: runs are added to `results/error_against_time.csv` one by one, and those of EZyRB and SMT need `pip
+install 'gola[benchmarks]'`. Networks that were given three seconds are far from trained: the picture says what a
+method reaches in that time, and nothing about what it reaches in hours.
+
 Our quickest fit that is at least as good as the best of the others:
 
 """

@@ -32,7 +32,7 @@ _MOST_SAMPLES = 200
 # Nor do more points of a sample, which are then as many as there are cells.
 _MOST_POINTS = 4000
 # Steps on one, two or three lattices from coarse to fine; each has twice the cells of the one before along an axis.
-_NUM_STEPS = {1: (60,), 2: (50, 20), 3: (40, 20, 10)}
+_NUM_STEPS = {1: (60,), 2: (50, 25), 3: (50, 25, 15)}
 _FEWEST_CELLS = 4
 # A medium is given up where it misses the samples by so many times the error that it has to reach.
 _SLACK = (3.0, 1.5, 1.0)

@@ -230,8 +230,7 @@ def _near(penalty: float, step: float = 1.0) -> list[float]:
 
 
 def _other_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
-    place = _WIDTHS.index(shape.widths[min(axes)])
-    for width in _WIDTHS[max(place - 1, 0) : place + 2]:
+    for width in _WIDTHS:
         yield replace(shape, widths=tuple(width if axis in axes else old for axis, old in enumerate(shape.widths)))
 
 
