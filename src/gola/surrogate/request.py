@@ -135,7 +135,7 @@ class Reader:
         self, points: Any, inputs: Any, times: Float[np.ndarray, " time"] | None
     ) -> tuple[np.ndarray, np.ndarray]:
         points = self._points(points, "points")
-        values = None if inputs is None else np.asarray(inputs, dtype=np.float64)
+        values = None if inputs is None else np.ascontiguousarray(inputs, dtype=np.float64)
         values = input_tables(values, len(self.inputs), 1 if times is None else len(times), len(points))
         shape = (len(points), len(self.inputs))
         if values.shape != shape and (times is None or values.shape != (len(times), *shape)):
@@ -158,7 +158,7 @@ class Reader:
         self, points: Any, what: str, near: Float[np.ndarray, "point dim"] | None = None
     ) -> Float[np.ndarray, "place dim"]:
         """Check points; of queries, warn also of those outside the domain, of which the points near them are part."""
-        points = np.asarray(points, dtype=np.float64)
+        points = np.ascontiguousarray(points, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.dim or not len(points):
             raise ValueError(
                 f"{what} must have the shape (points, {self.dim}) and at least one row; got {points.shape}."
