@@ -240,7 +240,7 @@ class Surrogate:
         return [answer for batch in batches(requests) for answer in self._answered_together(batch)]
 
     def _answered_together(self, requests: Sequence[Request]) -> list[Float[np.ndarray, "row channel"]]:
-        orders, clouds = zip(*map(self._cloud, requests), strict=True)
+        orders, clouds = zip(*[self._cloud(request) for request in requests], strict=True)
         cloud = clouds[0] if len(clouds) == 1 else Cloud.collate(clouds)
         asked = [request.queries for request in requests if request.queries is not None]
         if asked:

@@ -2,13 +2,22 @@ import pytest
 import torch
 
 from gola.operators import LinearConfig
+from gola.operators.closed_form.samples import Mesh, Samples
 from gola.operators.cloud import Cloud
+from gola.operators.linear.green import MOST_WAVES
 from gola.operators.linear.linear import Linear
 from gola.operators.linear.linear_map import GreenPrior
 from gola.operators.linear.search import choose_symmetries
 from gola.problems import make_problem
 from gola.representation.symmetry import Symmetries
-from tests.operators.closed_form.examples import relative_error, scattered, small_operator, wave_samples, without
+from tests.operators.closed_form.examples import (
+    relative_error,
+    scattered,
+    small_operator,
+    wave_samples,
+    waves,
+    without,
+)
 
 NUM_SAMPLES = 12
 
@@ -216,3 +225,9 @@ def test_thirty_samples_of_darcy_flow_at_scattered_points_are_enough():
     operator.fit_cloud(Cloud.collate(clouds[:30]), torch.cat(targets[:30]))
     test = Cloud.collate(clouds[30:])
     assert relative_error(operator(test), torch.cat(targets[30:]), test.sizes) < 0.05
+
+
+def test_a_line_has_no_more_waves_than_matrices_between_all_of_them_can_be_made_for():
+    cloud, targets = scattered([waves(1, 1, seed=0)] * 3, sizes=[900] * 3, dim=1)
+    space = Linear.space_for(Samples.of(cloud, targets, Mesh()), num_modes=1000, padding=1.25)
+    assert space.num_modes == MOST_WAVES

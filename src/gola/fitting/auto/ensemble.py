@@ -95,6 +95,7 @@ class NetworkEnsemble(nn.Module):
 
     def _rounded(self, cloud: Cloud) -> Cloud:
         """Return a cloud in the precision of the networks."""
-        dtype = next(one.dtype for one in self.networks.parameters() if one.is_floating_point())
+        dtypes = (one.dtype for one in self.networks.parameters() if one.is_floating_point())
+        dtype = next(dtypes, torch.float32)
         parts = {name: getattr(cloud, name).to(dtype) for name in ("points", "values", "weights", "parameters")}
         return replace(cloud, **parts)

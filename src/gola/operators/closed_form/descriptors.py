@@ -80,8 +80,8 @@ class Descriptors(Fitted):
             strong = strengths[:_MOST_MODES] > _SMALLEST_MODE * strengths[0]
             found.geometry_modes = modes[:_MOST_MODES][strong].contiguous()
         groups = found._groups(cloud)
-        found.sizes = torch.tensor([group.shape[1] for group in groups])
-        found.kept = torch.tensor([_varies(group) for group in groups])
+        found.sizes = torch.tensor([group.shape[1] for group in groups], dtype=torch.int64)
+        found.kept = torch.tensor([_varies(group) for group in groups], dtype=torch.bool)
         return found
 
     @property

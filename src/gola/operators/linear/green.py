@@ -25,8 +25,12 @@ from gola.representation.function_space import FunctionSpace
 
 Window = Literal["gaussian", "cauchy"]
 
-# Gauss–Legendre nodes along an axis: enough for the products of 40 half-waves with the narrowest window.
-_NUM_QUADRATURE = 96
+MOST_WAVES = 200
+"""Half-waves along an axis, at most: matrices between all pairs of them are made for every node."""
+# Gauss–Legendre nodes along an axis: so many more than half-waves are enough for their products with the narrowest
+# window, and as many at least as 40 half-waves need.
+_MORE_THAN_WAVES = 56
+_LEAST_QUADRATURE = 96
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +213,7 @@ def axis_matrices(
     The matrices have trace 1, so that shares and penalties mean the same whatever the window and wherever it is.
     """
     unique, rows = torch.unique(positions, return_inverse=True)
-    fractions, weights = _gauss_legendre(positions)
+    fractions, weights = _gauss_legendre(int(space.waves.max()) + 1, positions)
     covariance = _matern(component.order, component.rate * (fractions[:, None] - fractions).abs())
     windows = _window(component.window, (fractions - unique[:, None]) / component.widths[axis])
     windowed = (windows * weights)[:, :, None] * _cosines_along(space, fractions)
@@ -224,12 +228,12 @@ def _cosines_along(space: FunctionSpace, fractions: Float[Tensor, " fraction"]) 
 
 
 @cache
-def _quadrature() -> tuple[Float[np.ndarray, " place"], Float[np.ndarray, " place"]]:
-    return np.polynomial.legendre.leggauss(_NUM_QUADRATURE)
+def _quadrature(count: int) -> tuple[Float[np.ndarray, " place"], Float[np.ndarray, " place"]]:
+    return np.polynomial.legendre.leggauss(count)
 
 
-def _gauss_legendre(like: Tensor) -> tuple[Float[Tensor, " fraction"], Float[Tensor, " fraction"]]:
-    places, weights = _quadrature()
+def _gauss_legendre(num_waves: int, like: Tensor) -> tuple[Float[Tensor, " fraction"], Float[Tensor, " fraction"]]:
+    places, weights = _quadrature(max(_LEAST_QUADRATURE, num_waves + _MORE_THAN_WAVES))
     return torch.from_numpy(0.5 * (places + 1.0)).to(like), torch.from_numpy(0.5 * weights).to(like)
 
 

@@ -14,7 +14,7 @@ from gola.operators.closed_form.samples import Samples
 from gola.operators.cloud import Cloud
 from gola.operators.linear.candidate import Candidate, LinearTask
 from gola.operators.linear.diffusion import NUM_FOLDS, Diffusion
-from gola.operators.linear.green import Component
+from gola.operators.linear.green import MOST_WAVES, Component
 from gola.operators.linear.linear_map import GreenPrior, LinearMap, SpectralPrior
 from gola.operators.linear.reciprocity import Reciprocity
 from gola.operators.linear.steps import STEPS, refined
@@ -152,7 +152,8 @@ class Linear(ClosedForm):
     @staticmethod
     def space_for(samples: Samples, num_modes: int, padding: float) -> FunctionSpace:
         """Make a space that symmetries of the bounding box map to itself, which costs it a few functions."""
-        return with_whole_shells(ClosedForm.space_for(samples, num_modes, padding))
+        count = min(num_modes, MOST_WAVES ** samples.points[0].shape[1])
+        return with_whole_shells(ClosedForm.space_for(samples, count, padding))
 
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
         """Predict the coefficients of the solution of each sample."""
