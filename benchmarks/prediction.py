@@ -2,7 +2,8 @@
 
 Samples have 1296 points, on one grid as results of one mesh are, or each at points of its own. Times are those of the
 processor on one thread, so that other work on the machine distorts them little. ``*_before`` is the same measured at
-version 0.2.0 (commit 5577c1e), which predicts one sample after the other.
+version 0.2.0 (commit 5577c1e), which predicts one sample after the other; that of a million queries at commit 0a5c7c2,
+which is a little faster.
 """
 
 import time
