@@ -1,0 +1,120 @@
+"""Coefficients of a law by least squares on solutions (Gauss–Newton with damping), and what each sample adds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gola.operators.fitted_pde.law import Law
+from gola.operators.fitted_pde.system import System
+
+# Steps end when the sum of squares gets smaller by less than this share; where it is large, by less than the other:
+# a law that hardly explains the data is none.
+_LEAST_GAIN, _LEAST_HOPE = 1e-3, 0.05
+# or after so many failures to make it smaller at all.
+_MOST_FAILURES = 5
+# Directions that solutions hardly depend on are held by this share of the curvature: its own, and the largest.
+_OWN_RIDGE, _COMMON_RIDGE = 1e-6, 1e-10
+# A sample whose solution is far smaller than others counts as if it were this share of their mean square.
+_LEAST_SHARE = 1e-3
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Example:
+    """A sample to fit to."""
+
+    system: System
+    targets: Float[Tensor, "point component"]
+    weight: float
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Linearised:
+    """Solutions of all examples around some coefficients.
+
+    Attributes:
+        solutions: Of each example.
+        slopes: Their derivatives by the coefficients.
+        curvatures: The matrix of each example's share in the sum of squares.
+        gradients: Half the gradient of the same.
+        squares: The sum of squares; infinite where a solution is not finite.
+    """
+
+    solutions: list[Float[Tensor, "_ component"]]
+    slopes: list[Float[Tensor, "_ component coefficient"]]
+    curvatures: Float[Tensor, "example coefficient coefficient"]
+    gradients: Float[Tensor, "example coefficient"]
+    squares: float
+
+    @staticmethod
+    def of(examples: Sequence[Example], coefficients: Float[Tensor, " coefficient"]) -> "Linearised":
+        """Solve all examples."""
+        found = [example.system.linearised(coefficients) for example in examples]
+        curvatures, gradients, squares = [], [], 0.0
+        for example, (solution, slopes) in zip(examples, found, strict=True):
+            rows = slopes.flatten(0, 1)
+            error = (solution - example.targets).flatten()
+            curvatures.append(example.weight * rows.T @ rows)
+            gradients.append(example.weight * rows.T @ error)
+            squares += example.weight * float(error.square().sum())
+        return Linearised(
+            solutions=[solution for solution, _ in found],
+            slopes=[slopes for _, slopes in found],
+            curvatures=torch.stack(curvatures),
+            gradients=torch.stack(gradients),
+            squares=squares if torch.isfinite(torch.tensor(squares)) else float("inf"),
+        )
+
+    def held_out(self) -> list[Float[Tensor, "_ component"]]:
+        """Return the solution of each example with coefficients that have not seen it, to first order."""
+        curvature = self.curvatures.sum(dim=0)
+        found = []
+        for row, (solution, slopes) in enumerate(zip(self.solutions, self.slopes, strict=True)):
+            others = _held(curvature - self.curvatures[row])
+            found.append(solution + slopes @ torch.linalg.lstsq(others, self.gradients[row]).solution)
+        return found
+
+
+def examples_of(systems: Sequence[System], targets: Sequence[Float[Tensor, "_ component"]]) -> list[Example]:
+    """Weigh samples such that relative errors count alike."""
+    squares = torch.stack([one.square().sum() for one in targets])
+    floor = torch.clamp(_LEAST_SHARE * squares.mean(), min=torch.finfo(squares.dtype).tiny)
+    weights = (1.0 / torch.maximum(squares, floor)).tolist()
+    return [
+        Example(system=system, targets=wanted, weight=weight)
+        for system, wanted, weight in zip(systems, targets, weights, strict=True)
+    ]
+
+
+def fitted(
+    law: Law, examples: Sequence[Example], start: Float[Tensor, " coefficient"], num_steps: int
+) -> tuple[Float[Tensor, " coefficient"], Linearised]:
+    """Minimise the sum of squared relative errors (Levenberg–Marquardt)."""
+    best, found = start, Linearised.of(examples, start)
+    damping, failures = 1e-3, 0
+    for _ in range(num_steps):
+        curvature, gradient = found.curvatures.sum(dim=0), found.gradients.sum(dim=0)
+        damped = _held(curvature) + damping * torch.diag(curvature.diagonal())
+        step = torch.linalg.lstsq(damped, gradient).solution
+        trial = law.bounded(best - step)
+        tried = Linearised.of(examples, trial)
+        if not tried.squares < found.squares:
+            damping, failures = 8.0 * damping, failures + 1
+            if failures == _MOST_FAILURES:
+                break
+            continue
+        gain = 1.0 - tried.squares / found.squares
+        best, found, damping, failures = trial, tried, damping / 4.0, 0
+        if gain < max(_LEAST_GAIN, min(_LEAST_HOPE, found.squares / len(examples))):
+            break
+    return best, found
+
+
+def _held(curvature: Float[Tensor, "coefficient coefficient"]) -> Float[Tensor, "coefficient coefficient"]:
+    own = curvature.diagonal()
+    return curvature + torch.diag(_OWN_RIDGE * own + _COMMON_RIDGE * own.max() + torch.finfo(own.dtype).tiny)
