@@ -21,6 +21,7 @@ class Elements:
     """Linear finite elements.
 
     Attributes:
+        points: Nodes.
         cells: Simplices between the points.
         slopes: Gradients of the hat functions of the corners of each cell.
         volumes: Of the cells.
@@ -32,6 +33,7 @@ class Elements:
         stand_ins: For each point itself, or the point whose value it takes because it has no cells.
     """
 
+    points: Float[Tensor, "point dim"]
     cells: Int[Tensor, "cell vertex"]
     slopes: Float[Tensor, "cell vertex dim"]
     volumes: Float[Tensor, " cell"]
@@ -51,6 +53,7 @@ class Elements:
         slopes = np.concatenate([-further.sum(axis=1, keepdims=True), further], axis=1)
         parts = _parts(places[found.facets], found.normals, found.at_hole, box.double().numpy())
         arrays = {
+            "points": places,
             "cells": found.cells,
             "slopes": slopes,
             "volumes": np.abs(signed_volumes(places[found.cells])),

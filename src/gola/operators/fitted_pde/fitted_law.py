@@ -1,13 +1,14 @@
 """A law fitted to some target channels of all training samples, with held-out predictions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gola.operators.fitted_pde.arrival import Arrival, Arrivals
 from gola.operators.fitted_pde.elements import Elements
 from gola.operators.fitted_pde.gauss_newton import examples_of, fitted
 from gola.operators.fitted_pde.law import Law
@@ -36,7 +37,7 @@ class FittedLaw:
         error: Mean relative error of the latter.
     """
 
-    law: Law
+    law: Law | Arrival
     channels: tuple[int, ...]
     scale: float
     coefficients: Float[Tensor, " coefficient"]
@@ -46,7 +47,7 @@ class FittedLaw:
 
 
 def fit_law(
-    law: Law,
+    law: Law | Arrival,
     channels: tuple[int, ...],
     meshes: Sequence[Elements],
     inputs: Sequence[Float[Tensor, "_ input"]],
@@ -66,7 +67,7 @@ def fit_law(
     wanted = [one[:, list(channels)] for one in targets]
     scale = float(torch.cat(wanted).square().mean().sqrt()) or 1.0
     wanted = [one / scale for one in wanted]
-    systems = [System.of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
+    systems = [system_of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
     examples = examples_of(systems, wanted)
     first = examples[:_FIRST_SAMPLES]
     coefficients, found = fitted(law, first, law.start() if start is None else start, _FIRST_STEPS)
@@ -88,7 +89,17 @@ def fit_law(
     )
 
 
-def _affordable(law: Law, targets: Sequence[Float[Tensor, "_ component"]]) -> int:
+def system_of(law: Law | Arrival, mesh: Elements, values: Float[Tensor, "point input"]) -> System | Arrivals:
+    """Return what solves the equation of a sample."""
+    return System.of(law, mesh, values) if isinstance(law, Law) else law.system(mesh, values)
+
+
+def law_from_dict(values: Mapping[str, Any]) -> Law | Arrival:
+    """Return a law from its plain values."""
+    return Law.from_dict(values) if values["kind"] == Law.kind else Arrival.from_dict(values)
+
+
+def _affordable(law: Law | Arrival, targets: Sequence[Float[Tensor, "_ component"]]) -> int:
     """Return to how many samples a law is fitted."""
     sizes = torch.tensor([one.numel() * law.num_coefficients for one in targets]).cumsum(0)
     return max(min(3, len(targets)), int((sizes <= _MOST_DERIVATIVES).sum()))

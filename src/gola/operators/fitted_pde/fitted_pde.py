@@ -16,7 +16,7 @@ from gola.operators.closed_form.samples import Mesh, Samples
 from gola.operators.cloud import Cloud
 from gola.operators.fitted_pde.channels import ChannelNames
 from gola.operators.fitted_pde.elements import Elements
-from gola.operators.fitted_pde.law import Law
+from gola.operators.fitted_pde.fitted_law import law_from_dict, system_of
 from gola.operators.fitted_pde.search import Found, search
 from gola.operators.fitted_pde.readout import Kind, read, terms
 from gola.operators.fitted_pde.system import System
@@ -170,14 +170,15 @@ class FittedPde(Fitted, Operator):
     ) -> Float[Tensor, "point channel"]:
         mesh = self._mesh(points)
         columns: dict[int, Tensor] = {}
-        laws = [Law.from_dict(one["law"]) for one in self.choice["laws"]]
+        laws = [law_from_dict(one["law"]) for one in self.choice["laws"]]
         sizes = [law.num_coefficients for law in laws]
         weights = iter(self.readouts.split([one["size"] for one in self.choice["readouts"]]))
         for number, (law, numbers) in enumerate(zip(laws, self.coefficients.split(sizes), strict=True)):
-            about, system = self.choice["laws"][number], System.of(law, mesh, values)
+            about, system = self.choice["laws"][number], system_of(law, mesh, values)
             solution = system.solution(numbers)
             columns |= zip(about["channels"], (about["scale"] * solution).unbind(dim=1), strict=True)
             for readout in (one for one in self.choice["readouts"] if one["law"] == number):
+                assert isinstance(system, System)
                 kind = cast(Kind, readout["kind"])
                 given = terms(kind, system, numbers, solution)
                 columns[readout["channel"]] = read(kind, next(weights), given)

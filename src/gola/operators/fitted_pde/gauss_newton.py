@@ -1,15 +1,14 @@
 """Coefficients of a law by least squares on solutions (Gauss–Newton with damping), and what each sample adds."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Protocol, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gola.operators.fitted_pde.law import Law
-from gola.operators.fitted_pde.system import System
 
 # Steps end when the sum of squares gets smaller by less than this share; where it is large, by less than the other:
 # a law that hardly explains the data is none.
@@ -22,12 +21,31 @@ _OWN_RIDGE, _COMMON_RIDGE = 1e-6, 1e-10
 _LEAST_SHARE = 1e-3
 
 
+class Solver(Protocol):
+    """What solves the equation of one sample."""
+
+    def solution(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, "point component"]:
+        """Solve."""
+
+    def linearised(
+        self, coefficients: Float[Tensor, " coefficient"]
+    ) -> tuple[Float[Tensor, "point component"], Float[Tensor, "point component coefficient"]]:
+        """Solve, and return also the derivatives of the solution by all coefficients."""
+
+
+class Family(Protocol):
+    """Equations with coefficients."""
+
+    def bounded(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " coefficient"]:
+        """Return the nearest coefficients that are allowed."""
+
+
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Example:
     """A sample to fit to."""
 
-    system: System
+    system: Solver
     targets: Float[Tensor, "point component"]
     weight: float
 
@@ -62,12 +80,13 @@ class Linearised:
             curvatures.append(example.weight * rows.T @ rows)
             gradients.append(example.weight * rows.T @ error)
             squares += example.weight * float(error.square().sum())
+        known = torch.stack(curvatures)
         return Linearised(
             solutions=[solution for solution, _ in found],
             slopes=[slopes for _, slopes in found],
-            curvatures=torch.stack(curvatures),
-            gradients=torch.stack(gradients),
-            squares=squares if torch.isfinite(torch.tensor(squares)) else float("inf"),
+            curvatures=known.nan_to_num(),
+            gradients=torch.stack(gradients).nan_to_num(),
+            squares=squares if math.isfinite(squares) and known.isfinite().all() else float("inf"),
         )
 
     def held_out(self) -> list[Float[Tensor, "_ component"]]:
@@ -80,7 +99,7 @@ class Linearised:
         return found
 
 
-def examples_of(systems: Sequence[System], targets: Sequence[Float[Tensor, "_ component"]]) -> list[Example]:
+def examples_of(systems: Sequence[Solver], targets: Sequence[Float[Tensor, "_ component"]]) -> list[Example]:
     """Weigh samples such that relative errors count alike."""
     squares = torch.stack([one.square().sum() for one in targets])
     floor = torch.clamp(_LEAST_SHARE * squares.mean(), min=torch.finfo(squares.dtype).tiny)
@@ -92,7 +111,7 @@ def examples_of(systems: Sequence[System], targets: Sequence[Float[Tensor, "_ co
 
 
 def fitted(
-    law: Law, examples: Sequence[Example], start: Float[Tensor, " coefficient"], num_steps: int
+    law: Family, examples: Sequence[Example], start: Float[Tensor, " coefficient"], num_steps: int
 ) -> tuple[Float[Tensor, " coefficient"], Linearised]:
     """Minimise the sum of squared relative errors (Levenberg–Marquardt)."""
     best, found = start, Linearised.of(examples, start)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import torch
 from jaxtyping import Float
@@ -82,6 +82,8 @@ class Law:
         features: Of the medium.
         loads: Of the equation.
     """
+
+    kind: ClassVar[str] = "elliptic"
 
     dim: int
     num_components: int
@@ -197,7 +199,7 @@ class Law:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return asdict(self)
+        return {"kind": self.kind, **asdict(self)}
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> "Law":

@@ -8,9 +8,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gola.operators.fitted_pde.arrival import NUM_NEIGHBOURS, arrival_of
 from gola.operators.fitted_pde.channels import ChannelNames
 from gola.operators.fitted_pde.elements import Elements
 from gola.operators.fitted_pde.fitted_law import FittedLaw, fit_law
+from gola.operators.fitted_pde.law import Law
 from gola.operators.fitted_pde.readout import KINDS, Readout, fitted_readout, terms
 from gola.operators.fitted_pde.system import System
 
@@ -46,7 +48,6 @@ def search(
     Vectors are taken for displacements first, and for unrelated scalars if that fails. Channels that follow from a
     solution found before are not given a law of their own.
     """
-    values = torch.cat(list(inputs))
     laws: list[FittedLaw] = []
     readouts: list[tuple[FittedLaw, int, Readout]] = []
     for group in names.target_groups(meshes[0].dim):
@@ -57,8 +58,7 @@ def search(
             if error < _GOOD:
                 readouts += found
                 continue
-            law = names.law(meshes[0].dim, len(channels), values)
-            fit = fit_law(law, channels, meshes, inputs, targets)
+            fit = _best_law(names, channels, meshes, inputs, targets)
             if len(channels) > 1 and fit.error > _GOOD:
                 pending += [(channel,) for channel in channels]
             elif error < fit.error:
@@ -66,6 +66,26 @@ def search(
             else:
                 laws.append(fit)
     return _ordered(laws, readouts, len(targets[0][0]))
+
+
+def _best_law(
+    names: ChannelNames,
+    channels: tuple[int, ...],
+    meshes: Sequence[Elements],
+    inputs: Sequence[Float[Tensor, "_ input"]],
+    targets: Sequence[Float[Tensor, "_ target"]],
+) -> FittedLaw:
+    """Return the elliptic equation of some channels, or that of first arrivals if it is better."""
+    law = names.law(meshes[0].dim, len(channels), torch.cat(list(inputs)))
+    columns = [one[:, channels[0]] for one in targets]
+    arrival = arrival_of(meshes, columns, law.features) if len(channels) == 1 else None
+    fits = []
+    if arrival is not None:
+        several = [arrival.with_neighbours(count) for count in NUM_NEIGHBOURS]
+        fits = [fit_law(one, channels, meshes, inputs, targets) for one in several]
+    if not fits or min(fit.error for fit in fits) > _GOOD:
+        fits.append(fit_law(law, channels, meshes, inputs, targets))
+    return min(fits, key=lambda fit: fit.error)
 
 
 def _best_readout(
@@ -78,6 +98,8 @@ def _best_readout(
     """Return how channels follow from a solution with the least error, and that error."""
     best: tuple[float, list[tuple[FittedLaw, int, Readout]]] = (float("inf"), [])
     for fit in laws:
+        if not isinstance(fit.law, Law):
+            continue
         systems = [System.of(fit.law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
         for kind in KINDS:
             given, held_out = (
