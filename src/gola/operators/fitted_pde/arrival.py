@@ -56,9 +56,13 @@ class Arrival:
         """Number of coefficients: place of the source, mean slowness, exponents."""
         return len(self.source) + 1 + len(self.features)
 
-    def start(self) -> Float[Tensor, " coefficient"]:
+    def starts(self) -> list[Float[Tensor, " coefficient"]]:
         """Return a uniform slowness."""
-        return torch.zeros(self.num_coefficients, dtype=torch.float64)
+        return [torch.zeros(self.num_coefficients, dtype=torch.float64)]
+
+    def coarse(self) -> Float[Tensor, "coefficient coefficient"]:
+        """Return the identity: coefficients are few."""
+        return torch.eye(self.num_coefficients, dtype=torch.float64)
 
     def bounded(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " coefficient"]:
         """Return the nearest coefficients that are allowed."""

@@ -14,8 +14,10 @@ from gola.operators.fitted_pde.gauss_newton import examples_of, fitted
 from gola.operators.fitted_pde.law import Law
 from gola.operators.fitted_pde.system import System
 
-# Coefficients are first sought on so many samples, in so many steps, and then refined on all of them.
-_FIRST_SAMPLES, _FIRST_STEPS, _FURTHER_STEPS = 6, 25, 5
+# Few coefficients are first sought on so many samples, in so many steps, from each start; then all of them on more
+# samples, and at last on all samples.
+_FIRST_SAMPLES, _FIRST_STEPS = 3, 8
+_MORE_SAMPLES, _MORE_STEPS, _LAST_STEPS = 6, 20, 5
 # If the error on these few is larger, the law is none, and more steps would not make it one.
 _HOPELESS = 0.5
 # Derivatives that are kept at once, at most: more samples than that are predicted and not fitted to.
@@ -52,7 +54,6 @@ def fit_law(
     meshes: Sequence[Elements],
     inputs: Sequence[Float[Tensor, "_ input"]],
     targets: Sequence[Float[Tensor, "_ target"]],
-    start: Float[Tensor, " coefficient"] | None = None,
 ) -> FittedLaw:
     """Fit the coefficients of a law to solutions.
 
@@ -62,19 +63,20 @@ def fit_law(
         meshes: Of each sample.
         inputs: Of each sample.
         targets: Of each sample, with all channels.
-        start: Coefficients to start from.
     """
     wanted = [one[:, list(channels)] for one in targets]
     scale = float(torch.cat(wanted).square().mean().sqrt()) or 1.0
     wanted = [one / scale for one in wanted]
     systems = [system_of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
     examples = examples_of(systems, wanted)
-    first = examples[:_FIRST_SAMPLES]
-    coefficients, found = fitted(law, first, law.start() if start is None else start, _FIRST_STEPS)
-    hopeless = (found.squares / len(first)) ** 0.5 > _HOPELESS
+    first, more = examples[:_FIRST_SAMPLES], examples[:_MORE_SAMPLES]
+    trials = [fitted(law, first, start, _FIRST_STEPS, law.coarse()) for start in law.starts()]
+    coefficients, _ = min(trials, key=lambda trial: trial[1].squares)
+    coefficients, found = fitted(law, more, coefficients, _MORE_STEPS)
+    hopeless = (found.squares / len(more)) ** 0.5 > _HOPELESS
     count = _affordable(law, wanted)
-    if count > len(first):
-        coefficients, found = fitted(law, examples[:count], coefficients, 0 if hopeless else _FURTHER_STEPS)
+    if count > len(more):
+        coefficients, found = fitted(law, examples[:count], coefficients, 0 if hopeless else _LAST_STEPS)
     rest = [system.solution(coefficients) for system in systems[len(found.solutions) :]]
     held_out = [*found.held_out(), *rest]
     errors = [_relative_error(one, truth) for one, truth in zip(held_out, wanted, strict=True)]

@@ -111,16 +111,28 @@ def examples_of(systems: Sequence[Solver], targets: Sequence[Float[Tensor, "_ co
 
 
 def fitted(
-    law: Family, examples: Sequence[Example], start: Float[Tensor, " coefficient"], num_steps: int
+    law: Family,
+    examples: Sequence[Example],
+    start: Float[Tensor, " coefficient"],
+    num_steps: int,
+    free: Float[Tensor, "coefficient free"] | None = None,
 ) -> tuple[Float[Tensor, " coefficient"], Linearised]:
-    """Minimise the sum of squared relative errors (Levenberg–Marquardt)."""
+    """Minimise the sum of squared relative errors (Levenberg–Marquardt).
+
+    Args:
+        law: Which coefficients are allowed.
+        examples: What to fit to.
+        start: Where to start from.
+        num_steps: The largest number of steps.
+        free: How coefficients change with those that are free; all are by default.
+    """
+    moves = torch.eye(len(start), dtype=start.dtype) if free is None else free
     best, found = start, Linearised.of(examples, start)
     damping, failures = 1e-3, 0
     for _ in range(num_steps):
-        curvature, gradient = found.curvatures.sum(dim=0), found.gradients.sum(dim=0)
+        curvature, gradient = moves.T @ found.curvatures.sum(dim=0) @ moves, moves.T @ found.gradients.sum(dim=0)
         damped = _held(curvature) + damping * torch.diag(curvature.diagonal())
-        step = torch.linalg.lstsq(damped, gradient).solution
-        trial = law.bounded(best - step)
+        trial = law.bounded(best - moves @ torch.linalg.lstsq(damped, gradient).solution)
         tried = Linearised.of(examples, trial)
         if not tried.squares < found.squares:
             damping, failures = 8.0 * damping, failures + 1

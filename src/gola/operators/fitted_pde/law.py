@@ -105,11 +105,24 @@ class Law:
         """Number of all coefficients."""
         return self.num_shapes + self.num_sources + len(self.loads) * num_parts(self.dim)
 
-    def start(self) -> Float[Tensor, " coefficient"]:
-        """Return a uniform medium with some exchange at the whole boundary and no loads."""
-        found = torch.zeros(self.num_coefficients, dtype=torch.float64)
-        found[self.num_shapes - num_parts(self.dim) - 1] = -0.5 * _WIDEST
+    def starts(self) -> list[Float[Tensor, " coefficient"]]:
+        """Return uniform media without loads: with some exchange at the whole boundary, and with hardly any."""
+        found = []
+        for exchange in (0.0, -8.0):
+            start = torch.zeros(self.num_coefficients, dtype=torch.float64)
+            start[self.num_shapes - num_parts(self.dim) - 1] = -6.0
+            start[self.num_shapes - num_parts(self.dim) : self.num_shapes] = exchange
+            found.append(start)
         return found
+
+    def coarse(self) -> Float[Tensor, "coefficient free"]:
+        """Return how all coefficients follow from fewer, if the outer boundary is the same everywhere."""
+        count = num_parts(self.dim)
+        parts = torch.zeros(count, 2, dtype=torch.float64)
+        parts[:-1, 0], parts[-1, 1] = 1.0, 1.0
+        inner = torch.eye(self.num_shapes - count, dtype=torch.float64)
+        sources = torch.eye(self.num_sources, dtype=torch.float64)
+        return torch.block_diag(inner, parts, sources, *[parts] * len(self.loads))
 
     def bounded(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " coefficient"]:
         """Return the nearest coefficients that are allowed."""
