@@ -59,8 +59,11 @@ def filling(points: Float[np.ndarray, "point dim"]) -> Filling:
     beyond = np.where(neighbours < 0, True, in_void[neighbours]) & ~in_void[:, None]
     owners, sides = np.nonzero(beyond)
     facets = np.array([np.delete(cells[owner], side) for owner, side in zip(owners, sides, strict=True)])
-    normals, areas = _normals(points[facets], points[cells[owners, sides]])
     across = neighbours[owners, sides]
+    centres = points[cells].mean(axis=1)
+    # Simplices at the boundary may be flat, and do not tell which side they are on.
+    outwards = np.where((across >= 0)[:, None], centres[across] - centres[owners], centres[owners] - points.mean(axis=0))
+    normals, areas = _normals(points[facets], outwards)
     solid = ~in_void & ~_is_flat(points[cells])
     return Filling(
         points=points,
@@ -80,15 +83,15 @@ def _is_flat(corners: Float[np.ndarray, "cell vertex dim"]) -> Bool[np.ndarray, 
 
 
 def _normals(
-    corners: Float[np.ndarray, "facet corner dim"], opposite: Float[np.ndarray, "facet dim"]
+    corners: Float[np.ndarray, "facet corner dim"], outwards: Float[np.ndarray, "facet dim"]
 ) -> tuple[Float[np.ndarray, "facet dim"], Float[np.ndarray, " facet"]]:
-    """Return outward unit normals and areas; opposite corners of the simplices lie inside."""
+    """Return outward unit normals and areas, given any directions that lead outwards."""
     edges = corners[:, 1:] - corners[:, :1]
     if edges.shape[1] == 1:
         across = np.stack([edges[:, 0, 1], -edges[:, 0, 0]], axis=1)
     else:
         across = 0.5 * np.cross(edges[:, 0], edges[:, 1])
-    inward = np.einsum("fd,fd->f", across, opposite - corners[:, 0]) > 0.0
+    inward = np.einsum("fd,fd->f", across, outwards) < 0.0
     areas = np.linalg.norm(across, axis=1)
     outward = np.where(inward[:, None], -across, across)
     return outward / np.where(areas > 0.0, areas, 1.0)[:, None], areas

@@ -60,16 +60,15 @@ class Arrival:
         """Return a uniform slowness."""
         return [torch.zeros(self.num_coefficients, dtype=torch.float64)]
 
-    def coarse(self) -> Float[Tensor, "coefficient coefficient"]:
+    def coarse(self) -> list[Float[Tensor, "coefficient coefficient"]]:
         """Return the identity: coefficients are few."""
-        return torch.eye(self.num_coefficients, dtype=torch.float64)
+        return [torch.eye(self.num_coefficients, dtype=torch.float64)]
 
-    def bounded(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " coefficient"]:
-        """Return the nearest coefficients that are allowed."""
-        found, dim = coefficients.clone(), len(self.source)
-        found[:dim] = found[:dim].clamp(-_SCATTER, _SCATTER)
-        found[dim:] = found[dim:].clamp(-_STRONGEST, _STRONGEST)
-        return found
+    def bounds(self) -> tuple[Float[Tensor, " coefficient"], Float[Tensor, " coefficient"]]:
+        """Return the least and the largest coefficients that are allowed."""
+        upper = torch.full((self.num_coefficients,), _STRONGEST, dtype=torch.float64)
+        upper[: len(self.source)] = _SCATTER
+        return -upper, upper
 
     def system(self, elements: Elements, values: Float[Tensor, "point channel"]) -> "Arrivals":
         """Take the points and inputs of a sample."""

@@ -70,7 +70,7 @@ def fit_law(
     systems = [system_of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
     examples = examples_of(systems, wanted)
     first, more = examples[:_FIRST_SAMPLES], examples[:_MORE_SAMPLES]
-    trials = [fitted(law, first, start, _FIRST_STEPS, law.coarse()) for start in law.starts()]
+    trials = [fitted(law, first, start, _FIRST_STEPS, free) for start in law.starts() for free in law.coarse()]
     coefficients, _ = min(trials, key=lambda trial: trial[1].squares)
     coefficients, found = fitted(law, more, coefficients, _MORE_STEPS)
     hopeless = (found.squares / len(more)) ** 0.5 > _HOPELESS

@@ -36,8 +36,8 @@ class Solver(Protocol):
 class Family(Protocol):
     """Equations with coefficients."""
 
-    def bounded(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " coefficient"]:
-        """Return the nearest coefficients that are allowed."""
+    def bounds(self) -> tuple[Float[Tensor, " coefficient"], Float[Tensor, " coefficient"]]:
+        """Return the least and the largest coefficients that are allowed."""
 
 
 @final
@@ -127,12 +127,14 @@ def fitted(
         free: How coefficients change with those that are free; all are by default.
     """
     moves = torch.eye(len(start), dtype=start.dtype) if free is None else free
+    lower, upper = law.bounds()
     best, found = start, Linearised.of(examples, start)
     damping, failures = 1e-3, 0
     for _ in range(num_steps):
         curvature, gradient = moves.T @ found.curvatures.sum(dim=0) @ moves, moves.T @ found.gradients.sum(dim=0)
         damped = _held(curvature) + damping * torch.diag(curvature.diagonal())
-        trial = law.bounded(best - moves @ torch.linalg.lstsq(damped, gradient).solution)
+        step = moves @ _bounded_step(damped, gradient, *(_room(moves, bound - best) for bound in (lower, upper)))
+        trial = torch.clamp(best + step, lower, upper)
         tried = Linearised.of(examples, trial)
         if not tried.squares < found.squares:
             damping, failures = 8.0 * damping, failures + 1
@@ -144,6 +146,28 @@ def fitted(
         if gain < max(_LEAST_GAIN, min(_LEAST_HOPE, found.squares / len(examples))):
             break
     return best, found
+
+
+def _room(moves: Float[Tensor, "coefficient free"], room: Float[Tensor, " coefficient"]) -> Float[Tensor, " free"]:
+    """Return how far each free coefficient may move; those that follow from one are equal."""
+    return room[moves.argmax(dim=0)]
+
+
+def _bounded_step(
+    curvature: Float[Tensor, "free free"],
+    gradient: Float[Tensor, " free"],
+    lower: Float[Tensor, " free"],
+    upper: Float[Tensor, " free"],
+) -> Float[Tensor, " free"]:
+    """Return the step to the minimum; where that is beyond a bound, to the minimum on it, to first order."""
+    step = torch.linalg.lstsq(curvature, -gradient).solution
+    beyond = (step < lower) | (step > upper)
+    if beyond.any() and not beyond.all():
+        step = torch.clamp(step, lower, upper)
+        rest = ~beyond
+        known = gradient[rest] + curvature[rest][:, beyond] @ step[beyond]
+        step[rest] = torch.linalg.lstsq(curvature[rest][:, rest], -known).solution
+    return torch.clamp(step, lower, upper)
 
 
 def _held(curvature: Float[Tensor, "coefficient coefficient"]) -> Float[Tensor, "coefficient coefficient"]:

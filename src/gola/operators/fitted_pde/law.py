@@ -10,8 +10,8 @@ from torch import Tensor
 
 from gola.operators.fitted_pde.elements import Elements, num_parts
 
-# Coefficients that are exponentials stay within exp(±12): next to nothing, or as good as a Dirichlet condition.
-_WIDEST = 12.0
+# Shares of exchange stay that far from 0 and 1: next to nothing, and as good as a Dirichlet condition.
+_LEAST = 1e-5
 # Exponents of the medium and of anisotropy stay within these.
 _STRONGEST = 6.0
 
@@ -74,7 +74,8 @@ class Law:
     isotropic elastic material, :math:`\sigma = a\,(2\varepsilon + e^{\rho}\,\mathrm{tr}\,\varepsilon)`. The medium
     is :math:`\log a = \sum_j \alpha_j \psi_j` with input channels or their logarithms as features; sources f and
     boundary loads q are linear in the inputs. Boundary parts b are those of :class:`Elements`; with h near 0 the
-    condition is one of flux (Neumann), with large h one of value (Dirichlet).
+    condition is one of flux (Neumann), with large h one of value (Dirichlet). What is fitted of c and h is c/(1 + c)
+    and h/(1 + h).
 
     Attributes:
         dim: Number of coordinates.
@@ -108,30 +109,46 @@ class Law:
     def starts(self) -> list[Float[Tensor, " coefficient"]]:
         """Return uniform media without loads: with some exchange at the whole boundary, and with hardly any."""
         found = []
-        for exchange in (0.0, -8.0):
+        for share in (0.5, 3e-4):
             start = torch.zeros(self.num_coefficients, dtype=torch.float64)
-            start[self.num_shapes - num_parts(self.dim) - 1] = -6.0
-            start[self.num_shapes - num_parts(self.dim) : self.num_shapes] = exchange
+            start[self._mass] = 3e-3
+            start[self._exchange] = share
             found.append(start)
         return found
 
-    def coarse(self) -> Float[Tensor, "coefficient free"]:
-        """Return how all coefficients follow from fewer, if the outer boundary is the same everywhere."""
-        count = num_parts(self.dim)
-        parts = torch.zeros(count, 2, dtype=torch.float64)
-        parts[:-1, 0], parts[-1, 1] = 1.0, 1.0
-        inner = torch.eye(self.num_shapes - count, dtype=torch.float64)
-        sources = torch.eye(self.num_sources, dtype=torch.float64)
-        return torch.block_diag(inner, parts, sources, *[parts] * len(self.loads))
+    def coarse(self) -> list[Float[Tensor, "coefficient free"]]:
+        """Return how all coefficients follow from fewer in an isotropic medium.
 
-    def bounded(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " coefficient"]:
-        """Return the nearest coefficients that are allowed."""
-        found = coefficients.clone()
-        exchange = num_parts(self.dim) + 1
-        inner = self.num_shapes - exchange
-        found[:inner] = found[:inner].clamp(-_STRONGEST, _STRONGEST)
-        found[inner : self.num_shapes] = found[inner : self.num_shapes].clamp(-_WIDEST, _WIDEST)
-        return found
+        Once with all faces of the box alike, and once with each by itself.
+        """
+        count = num_parts(self.dim)
+        faces = torch.eye(count, dtype=torch.float64)
+        alike = torch.cat([faces[:, :-2].sum(dim=1, keepdim=True), faces[:, -2:]], dim=1)
+        kept = [*range(len(self.features)), *range(self._isotropic, self._mass + 1)]
+        inner = torch.eye(self._mass + 1, dtype=torch.float64)[:, kept]
+        sources = torch.eye(self.num_sources, dtype=torch.float64)
+        return [torch.block_diag(inner, parts, sources, *[parts] * len(self.loads)) for parts in (alike, faces)]
+
+    def bounds(self) -> tuple[Float[Tensor, " coefficient"], Float[Tensor, " coefficient"]]:
+        """Return the least and the largest coefficients that are allowed."""
+        upper = torch.full((self.num_coefficients,), torch.inf, dtype=torch.float64)
+        lower = -upper
+        lower[: self._mass], upper[: self._mass] = -_STRONGEST, _STRONGEST
+        lower[self._mass : self.num_shapes], upper[self._mass : self.num_shapes] = _LEAST, 1.0 - _LEAST
+        return lower, upper
+
+    @property
+    def _isotropic(self) -> int:
+        """Where coefficients begin that an isotropic medium has besides features: those of anisotropy are left out."""
+        return len(self.features) + (self.dim - 1 if self.num_components == 1 else 0)
+
+    @property
+    def _mass(self) -> int:
+        return self.num_shapes - num_parts(self.dim) - 1
+
+    @property
+    def _exchange(self) -> slice:
+        return slice(self._mass + 1, self.num_shapes)
 
     def sources(self, values: Float[Tensor, "row channel"]) -> Float[Tensor, "source row component"]:
         """Return all loads in the volume."""
@@ -171,7 +188,7 @@ class Law:
         """Return what the left-hand side makes of a solution in each cell, for the hat functions of its corners."""
         slopes = torch.einsum("cvd,cvk->ckd", elements.slopes, solution)
         flux = self.medium(shape, features)[:, None, None] * self.flux(shape, slopes)
-        mass = torch.exp(shape[self.num_shapes - num_parts(self.dim) - 1])
+        mass = _odds(shape[self._mass])
         exchanged = consistent(mass * elements.volumes, solution)
         return torch.einsum("c,cvd,ckd->cvk", elements.volumes, elements.slopes, flux) + exchanged
 
@@ -186,7 +203,7 @@ class Law:
 
     def exchange(self, shape: Float[Tensor, " shape"]) -> Float[Tensor, " part"]:
         """Return the coefficient h of each part of the boundary."""
-        return torch.exp(shape[self.num_shapes - num_parts(self.dim) : self.num_shapes])
+        return _odds(shape[self._exchange])
 
     def medium(
         self, shape: Float[Tensor, " shape"], features: Float[Tensor, "cell feature"]
@@ -225,6 +242,11 @@ class Law:
             features=tuple(features),
             loads=tuple(loads),
         )
+
+
+def _odds(share: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    """Return from 0 to infinity what is given from 0 to 1: solutions depend on the latter about linearly."""
+    return share / (1.0 - share)
 
 
 def consistent(
