@@ -16,7 +16,9 @@ def test_the_boundary_of_a_plate_with_a_hole_is_found():
     assert set(np.flatnonzero(np.abs(points - 0.5).max(axis=1) == 0.5)) == set(found.loops[0])
     np.testing.assert_allclose(np.linalg.norm(hole - 0.5, axis=1), 0.2)
     for curve in (outer, hole):  # counter-clockwise
-        assert signed_volumes(np.stack([np.full_like(curve, 0.5), curve, np.roll(curve, -1, axis=0)], axis=1)).min() > 0.0
+        assert (
+            signed_volumes(np.stack([np.full_like(curve, 0.5), curve, np.roll(curve, -1, axis=0)], axis=1)).min() > 0.0
+        )
     assert signed_volumes(points[found.cells]).sum() == pytest.approx(1.0 - np.pi * 0.04, abs=5e-3)
 
 

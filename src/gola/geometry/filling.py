@@ -62,7 +62,9 @@ def filling(points: Float[np.ndarray, "point dim"]) -> Filling:
     across = neighbours[owners, sides]
     centres = points[cells].mean(axis=1)
     # Simplices at the boundary may be flat, and do not tell which side they are on.
-    outwards = np.where((across >= 0)[:, None], centres[across] - centres[owners], centres[owners] - points.mean(axis=0))
+    outwards = np.where(
+        (across >= 0)[:, None], centres[across] - centres[owners], centres[owners] - points.mean(axis=0)
+    )
     normals, areas = _normals(points[facets], outwards)
     solid = ~in_void & ~_is_flat(points[cells])
     return Filling(

@@ -12,8 +12,8 @@ from gola.data.mirror import Components
 from gola.data.sample import Channel, Sample
 from gola.fitting.auto.auto import AutoConfig
 from gola.geometry.outline import outline
-from gola.geometry.voids import signed_volumes
 from gola.geometry.symmetry import Symmetry
+from gola.geometry.voids import signed_volumes
 from gola.operators import MorphedGp, MorphedGpConfig
 from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
 from gola.operators.closed_form.morphed_samples import ShapeCopies, ShapedSample

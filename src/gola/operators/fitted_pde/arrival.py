@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 from torch import Tensor
 
+from gola.operators.fitted_pde.differences import derivatives_of
 from gola.operators.fitted_pde.elements import Elements
 from gola.operators.fitted_pde.law import Feature
 
@@ -118,7 +119,7 @@ class Arrivals:
     ) -> tuple[Float[Tensor, "point 1"], Float[Tensor, "point 1 coefficient"]]:
         """Solve, and return also the derivatives of the solution by all coefficients."""
         parents = self._parents(coefficients)
-        slopes = torch.func.jacfwd(lambda one: self._along(one, parents))(coefficients)
+        slopes = derivatives_of(lambda one: self._along(one, parents), coefficients)
         return self._along(coefficients, parents), slopes
 
     def _places(
@@ -135,15 +136,16 @@ class Arrivals:
         """Return from which point each is reached first; the source from itself."""
         points, slowness = (one.detach().numpy() for one in self._places(coefficients.detach()))
         origin = len(points) - 1
-        near = cKDTree(points[:-1]).query(points[-1], k=min(2 * self.law.num_neighbours, origin))[1]
+        _, near = cKDTree(points[:-1]).query(points[-1:], k=min(2 * self.law.num_neighbours, origin))
+        near = np.asarray(near).ravel()
         starts, ends = np.concatenate([self.steps, np.stack([np.full(len(near), origin), near])], axis=1)
         lengths = np.linalg.norm(points[starts] - points[ends], axis=1)
         # A step of length 0 would be none.
         times = np.maximum(0.5 * lengths * (slowness[starts] + slowness[ends]), _TINY)
         graph = csr_array((times, (starts, ends)), shape=(origin + 1, origin + 1))
-        _, parents = dijkstra(graph, directed=False, indices=origin, return_predecessors=True)
+        _, parents = dijkstra(graph, directed=False, indices=np.array([origin]), return_predecessors=True)
         # What no path leads to is reached straight from the source.
-        return torch.from_numpy(np.where(parents < 0, origin, parents).astype(np.int64))
+        return torch.from_numpy(np.where(parents[0] < 0, origin, parents[0]).astype(np.int64))
 
     def _along(
         self, coefficients: Float[Tensor, " coefficient"], parents: Int[Tensor, " node"]
@@ -169,7 +171,10 @@ def arrival_of(
         return None
     first = [int(one.argmin()) for one in targets]
     places = torch.stack([mesh.points[row] for mesh, row in zip(meshes, first, strict=True)])
-    early = [float(one[row] / one.mean().clamp(min=torch.finfo(one.dtype).tiny)) for one, row in zip(targets, first, strict=True)]
+    early = [
+        float(one[row] / one.mean().clamp(min=torch.finfo(one.dtype).tiny))
+        for one, row in zip(targets, first, strict=True)
+    ]
     source = places.median(dim=0).values
     if float((places - source).norm(dim=1).median()) > _SCATTER or float(np.median(early)) > _EARLY:
         return None

@@ -10,14 +10,16 @@ from torch import Tensor
 
 from gola.operators.fitted_pde.arrival import Arrival, Arrivals
 from gola.operators.fitted_pde.elements import Elements
-from gola.operators.fitted_pde.gauss_newton import examples_of, fitted
+from gola.operators.fitted_pde.gauss_newton import Example, Linearised, examples_of, fitted
 from gola.operators.fitted_pde.law import Law
 from gola.operators.fitted_pde.system import System
 
-# Few coefficients are first sought on so many samples, in so many steps, from each start; then all of them on more
-# samples, and at last on all samples.
+# Few coefficients are first sought on so many samples, in so many steps, from each start; then more and more of them;
+# then all of them on more samples, and at last on all samples.
 _FIRST_SAMPLES, _FIRST_STEPS = 3, 8
 _MORE_SAMPLES, _MORE_STEPS, _LAST_STEPS = 6, 20, 5
+# Fewer coefficients are compared with all of them if their error on the first samples is at most this times as large.
+_ALIKE = 1.5
 # If the error on these few is larger, the law is none, and more steps would not make it one.
 _HOPELESS = 0.5
 # Derivatives that are kept at once, at most: more samples than that are predicted and not fitted to.
@@ -69,26 +71,59 @@ def fit_law(
     wanted = [one / scale for one in wanted]
     systems = [system_of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
     examples = examples_of(systems, wanted)
-    first, more = examples[:_FIRST_SAMPLES], examples[:_MORE_SAMPLES]
-    trials = [fitted(law, first, start, _FIRST_STEPS, free) for start in law.starts() for free in law.coarse()]
-    coefficients, _ = min(trials, key=lambda trial: trial[1].squares)
-    coefficients, found = fitted(law, more, coefficients, _MORE_STEPS)
-    hopeless = (found.squares / len(more)) ** 0.5 > _HOPELESS
+    paths = _trials(law, examples)
     count = _affordable(law, wanted)
+    fits = [_refined(law, path, examples, count) for path in paths]
+    found = []
+    for coefficients, solved in fits:
+        rest = [system.solution(coefficients) for system in systems[len(solved.solutions) :]]
+        held_out = [*solved.held_out(), *rest]
+        errors = [_relative_error(one, truth) for one, truth in zip(held_out, wanted, strict=True)]
+        found.append(
+            FittedLaw(
+                law=law,
+                channels=channels,
+                scale=scale,
+                coefficients=coefficients,
+                solutions=[*solved.solutions, *rest],
+                held_out=held_out,
+                error=sum(errors) / len(errors),
+            )
+        )
+    return min(found, key=lambda fit: fit.error)
+
+
+Path = tuple[Float[Tensor, " coefficient"], Float[Tensor, "coefficient free"]]
+
+
+def _trials(law: Law | Arrival, examples: Sequence[Example]) -> list[Path]:
+    """Fit to a few samples, with few coefficients first; return all coefficients, and fewer if they do nearly as well.
+
+    With each comes which of them are free.
+    """
+    first, levels = examples[:_FIRST_SAMPLES], law.coarse()
+    starts = [fitted(law, first, start, _FIRST_STEPS, levels[0]) for start in law.starts()]
+    known = [min(starts, key=lambda trial: trial[1].squares)]
+    for free in levels[1:]:
+        known.append(fitted(law, first, known[-1][0], _FIRST_STEPS, free))
+    most = torch.eye(law.num_coefficients, dtype=torch.float64)
+    enough = [solved.squares <= _ALIKE**2 * known[-1][1].squares for _, solved in known]
+    simplest = enough.index(True)
+    paths = [(known[simplest][0], levels[simplest]), (known[-1][0], most)]
+    return paths if levels[simplest].shape != most.shape else paths[1:]
+
+
+def _refined(
+    law: Law | Arrival, path: Path, examples: Sequence[Example], count: int
+) -> tuple[Float[Tensor, " coefficient"], Linearised]:
+    """Fit on from a trial to more samples, and to all that are affordable."""
+    start, free = path
+    more = examples[:_MORE_SAMPLES]
+    coefficients, solved = fitted(law, more, start, _MORE_STEPS, free)
+    hopeless = (solved.squares / len(more)) ** 0.5 > _HOPELESS
     if count > len(more):
-        coefficients, found = fitted(law, examples[:count], coefficients, 0 if hopeless else _LAST_STEPS)
-    rest = [system.solution(coefficients) for system in systems[len(found.solutions) :]]
-    held_out = [*found.held_out(), *rest]
-    errors = [_relative_error(one, truth) for one, truth in zip(held_out, wanted, strict=True)]
-    return FittedLaw(
-        law=law,
-        channels=channels,
-        scale=scale,
-        coefficients=coefficients,
-        solutions=[*found.solutions, *rest],
-        held_out=held_out,
-        error=sum(errors) / len(errors),
-    )
+        return fitted(law, examples[:count], coefficients, 0 if hopeless else _LAST_STEPS, free)
+    return coefficients, solved
 
 
 def system_of(law: Law | Arrival, mesh: Elements, values: Float[Tensor, "point input"]) -> System | Arrivals:

@@ -1,10 +1,9 @@
 """Finite elements on the mesh of every sample, with coefficients fitted to the training samples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast, final
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -17,8 +16,8 @@ from gola.operators.cloud import Cloud
 from gola.operators.fitted_pde.channels import ChannelNames
 from gola.operators.fitted_pde.elements import Elements
 from gola.operators.fitted_pde.fitted_law import law_from_dict, system_of
-from gola.operators.fitted_pde.search import Found, search
 from gola.operators.fitted_pde.readout import Kind, read, terms
+from gola.operators.fitted_pde.search import Found, search
 from gola.operators.fitted_pde.system import System
 from gola.operators.operator import FitResult, HeldOut, Operator, OperatorConfig
 from gola.operators.queries import Queries, interpolated_values
@@ -179,7 +178,7 @@ class FittedPde(Fitted, Operator):
             columns |= zip(about["channels"], (about["scale"] * solution).unbind(dim=1), strict=True)
             for readout in (one for one in self.choice["readouts"] if one["law"] == number):
                 assert isinstance(system, System)
-                kind = cast(Kind, readout["kind"])
+                kind = cast("Kind", readout["kind"])
                 given = terms(kind, system, numbers, solution)
                 columns[readout["channel"]] = read(kind, next(weights), given)
         return torch.stack([columns[channel] for channel in range(self.config.num_outputs)], dim=1)

@@ -3,16 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-
 # Steps end when the sum of squares gets smaller by less than this share; where it is large, by less than the other:
 # a law that hardly explains the data is none.
 _LEAST_GAIN, _LEAST_HOPE = 1e-3, 0.05
+# or when mean relative errors are this small;
+_EXACT = 1e-4
 # or after so many failures to make it smaller at all.
 _MOST_FAILURES = 5
 # Directions that solutions hardly depend on are held by this share of the curvature: its own, and the largest.
@@ -21,6 +22,7 @@ _OWN_RIDGE, _COMMON_RIDGE = 1e-6, 1e-10
 _LEAST_SHARE = 1e-3
 
 
+@runtime_checkable
 class Solver(Protocol):
     """What solves the equation of one sample."""
 
@@ -33,6 +35,7 @@ class Solver(Protocol):
         """Solve, and return also the derivatives of the solution by all coefficients."""
 
 
+@runtime_checkable
 class Family(Protocol):
     """Equations with coefficients."""
 
@@ -58,24 +61,30 @@ class Linearised:
     Attributes:
         solutions: Of each example.
         slopes: Their derivatives by the coefficients.
-        curvatures: The matrix of each example's share in the sum of squares.
+        curvatures: The matrix of each example's share in the sum of squares, for coefficients that are free.
         gradients: Half the gradient of the same.
         squares: The sum of squares; infinite where a solution is not finite.
+        free: How coefficients change with those that are free.
     """
 
     solutions: list[Float[Tensor, "_ component"]]
     slopes: list[Float[Tensor, "_ component coefficient"]]
-    curvatures: Float[Tensor, "example coefficient coefficient"]
-    gradients: Float[Tensor, "example coefficient"]
+    curvatures: Float[Tensor, "example free free"]
+    gradients: Float[Tensor, "example free"]
     squares: float
+    free: Float[Tensor, "coefficient free"]
 
     @staticmethod
-    def of(examples: Sequence[Example], coefficients: Float[Tensor, " coefficient"]) -> "Linearised":
-        """Solve all examples."""
+    def of(
+        examples: Sequence[Example],
+        coefficients: Float[Tensor, " coefficient"],
+        free: Float[Tensor, "coefficient free"],
+    ) -> "Linearised":
+        """Solve all examples, and note how their errors depend on the coefficients that are free."""
         found = [example.system.linearised(coefficients) for example in examples]
         curvatures, gradients, squares = [], [], 0.0
         for example, (solution, slopes) in zip(examples, found, strict=True):
-            rows = slopes.flatten(0, 1)
+            rows = slopes.flatten(0, 1) @ free
             error = (solution - example.targets).flatten()
             curvatures.append(example.weight * rows.T @ rows)
             gradients.append(example.weight * rows.T @ error)
@@ -86,16 +95,20 @@ class Linearised:
             slopes=[slopes for _, slopes in found],
             curvatures=known.nan_to_num(),
             gradients=torch.stack(gradients).nan_to_num(),
+            free=free,
             squares=squares if math.isfinite(squares) and known.isfinite().all() else float("inf"),
         )
 
     def held_out(self) -> list[Float[Tensor, "_ component"]]:
         """Return the solution of each example with coefficients that have not seen it, to first order."""
         curvature = self.curvatures.sum(dim=0)
+        # Coefficients are of the order of 1. Without that to hold them, few samples may leave some of them open.
+        prior = self.squares / len(self.solutions) * torch.eye(len(curvature), dtype=curvature.dtype)
         found = []
         for row, (solution, slopes) in enumerate(zip(self.solutions, self.slopes, strict=True)):
-            others = _held(curvature - self.curvatures[row])
-            found.append(solution + slopes @ torch.linalg.lstsq(others, self.gradients[row]).solution)
+            others = _held(curvature - self.curvatures[row]) + prior
+            change = torch.linalg.lstsq(others, self.gradients[row]).solution
+            found.append(solution + slopes @ (self.free @ change))
         return found
 
 
@@ -128,14 +141,14 @@ def fitted(
     """
     moves = torch.eye(len(start), dtype=start.dtype) if free is None else free
     lower, upper = law.bounds()
-    best, found = start, Linearised.of(examples, start)
+    best, found = start, Linearised.of(examples, start, moves)
     damping, failures = 1e-3, 0
     for _ in range(num_steps):
-        curvature, gradient = moves.T @ found.curvatures.sum(dim=0) @ moves, moves.T @ found.gradients.sum(dim=0)
+        curvature, gradient = found.curvatures.sum(dim=0), found.gradients.sum(dim=0)
         damped = _held(curvature) + damping * torch.diag(curvature.diagonal())
         step = moves @ _bounded_step(damped, gradient, *(_room(moves, bound - best) for bound in (lower, upper)))
         trial = torch.clamp(best + step, lower, upper)
-        tried = Linearised.of(examples, trial)
+        tried = Linearised.of(examples, trial, moves)
         if not tried.squares < found.squares:
             damping, failures = 8.0 * damping, failures + 1
             if failures == _MOST_FAILURES:
@@ -143,7 +156,9 @@ def fitted(
             continue
         gain = 1.0 - tried.squares / found.squares
         best, found, damping, failures = trial, tried, damping / 4.0, 0
-        if gain < max(_LEAST_GAIN, min(_LEAST_HOPE, found.squares / len(examples))):
+        if found.squares < _EXACT**2 * len(examples) or gain < max(
+            _LEAST_GAIN, min(_LEAST_HOPE, found.squares / len(examples))
+        ):
             break
     return best, found
 

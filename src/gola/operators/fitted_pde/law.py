@@ -117,17 +117,19 @@ class Law:
         return found
 
     def coarse(self) -> list[Float[Tensor, "coefficient free"]]:
-        """Return how all coefficients follow from fewer in an isotropic medium.
+        """Return how all coefficients follow from fewer, from few to many.
 
-        Once with all faces of the box alike, and once with each by itself.
+        The medium is isotropic. Of the boundary first the whole outer one is alike, then all faces of the box, and then
+        each is by itself.
         """
-        count = num_parts(self.dim)
-        faces = torch.eye(count, dtype=torch.float64)
-        alike = torch.cat([faces[:, :-2].sum(dim=1, keepdim=True), faces[:, -2:]], dim=1)
+        faces = torch.eye(num_parts(self.dim), dtype=torch.float64)
+        outer, alike = (
+            torch.cat([faces[:, :-count].sum(dim=1, keepdim=True), faces[:, -count:]], dim=1) for count in (1, 2)
+        )
         kept = [*range(len(self.features)), *range(self._isotropic, self._mass + 1)]
         inner = torch.eye(self._mass + 1, dtype=torch.float64)[:, kept]
         sources = torch.eye(self.num_sources, dtype=torch.float64)
-        return [torch.block_diag(inner, parts, sources, *[parts] * len(self.loads)) for parts in (alike, faces)]
+        return [torch.block_diag(inner, parts, sources, *[parts] * len(self.loads)) for parts in (outer, alike, faces)]
 
     def bounds(self) -> tuple[Float[Tensor, " coefficient"], Float[Tensor, " coefficient"]]:
         """Return the least and the largest coefficients that are allowed."""
@@ -205,9 +207,7 @@ class Law:
         """Return the coefficient h of each part of the boundary."""
         return _odds(shape[self._exchange])
 
-    def medium(
-        self, shape: Float[Tensor, " shape"], features: Float[Tensor, "cell feature"]
-    ) -> Float[Tensor, " cell"]:
+    def medium(self, shape: Float[Tensor, " shape"], features: Float[Tensor, "cell feature"]) -> Float[Tensor, " cell"]:
         """Return the medium a in each cell."""
         return torch.exp(features @ shape[: len(self.features)])
 
@@ -268,7 +268,5 @@ def features_of(values: Float[Tensor, "row channel"], channels: Sequence[int]) -
         if column.min() > 1e-3 * column.max():
             logs = column.log()
             found.append(Feature(channel=channel, is_log=True, centre=float(logs.mean()), scale=1.0))
-        found.append(
-            Feature(channel=channel, is_log=False, centre=float(column.mean()), scale=float(column.std()))
-        )
+        found.append(Feature(channel=channel, is_log=False, centre=float(column.mean()), scale=float(column.std())))
     return tuple(found)

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import SuperLU, splu
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
+from gola.operators.fitted_pde.differences import derivatives_of
 from gola.operators.fitted_pde.elements import Elements, num_parts
 from gola.operators.fitted_pde.law import Law, consistent
 
@@ -116,7 +117,7 @@ class System:
         matrix = factorised(self.entries(coefficients).numpy(), *self.pattern(), self.sources.shape[1])
         unknowns = torch.from_numpy(matrix.solve(self.right_side(coefficients).numpy()))
         values = unknowns.unflatten(0, (-1, self.law.num_components))
-        slopes = torch.func.jacfwd(self.residual)(coefficients[:count], values, coefficients[count:])
+        slopes = derivatives_of(lambda shape: self.residual(shape, values, coefficients[count:]), coefficients[:count])
         every = torch.cat([-slopes, self.loads(coefficients).T], dim=1)
         derivatives = torch.from_numpy(matrix.solve(np.ascontiguousarray(every.numpy())))
         shaped = derivatives.unflatten(0, (-1, self.law.num_components))
@@ -172,7 +173,7 @@ class _Solve(torch.autograd.Function):
         return found
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, None, None]:
         adjoint = torch.from_numpy(ctx.matrix.solve(slope.numpy(), "T"))
         return -adjoint[ctx.rows] * ctx.found[ctx.columns], adjoint, None, None
 
