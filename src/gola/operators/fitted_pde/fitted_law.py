@@ -15,9 +15,8 @@ from gola.operators.fitted_pde.law import Law
 from gola.operators.fitted_pde.system import System
 
 # Few coefficients are first sought on so many samples, in so many steps, from each start; then more and more of them;
-# then all of them on more samples, and at last on all samples.
-_FIRST_SAMPLES, _FIRST_STEPS = 3, 8
-_MORE_SAMPLES, _MORE_STEPS, _LAST_STEPS = 6, 20, 5
+# then all of them, and at last on all samples.
+_FIRST_SAMPLES, _FIRST_STEPS, _MORE_STEPS, _LAST_STEPS = 6, 8, 20, 5
 # Fewer coefficients are compared with all of them if their error on the first samples is at most this times as large.
 _ALIKE = 1.5
 # If the error on these few is larger, the law is none, and more steps would not make it one.
@@ -118,7 +117,7 @@ def _refined(
 ) -> tuple[Float[Tensor, " coefficient"], Linearised]:
     """Fit on from a trial to more samples, and to all that are affordable."""
     start, free = path
-    more = examples[:_MORE_SAMPLES]
+    more = examples[:_FIRST_SAMPLES]
     coefficients, solved = fitted(law, more, start, _MORE_STEPS, free)
     hopeless = (solved.squares / len(more)) ** 0.5 > _HOPELESS
     if count > len(more):

@@ -14,6 +14,7 @@ from torch import Tensor
 _LEAST_GAIN, _LEAST_HOPE = 1e-3, 0.05
 # or when mean relative errors are this small;
 _EXACT = 1e-4
+_SHORTENING = 1e-3
 # or after so many failures to make it smaller at all.
 _MOST_FAILURES = 5
 # Directions that solutions hardly depend on are held by this share of the curvature: its own, and the largest.
@@ -145,7 +146,9 @@ def fitted(
     damping, failures = 1e-3, 0
     for _ in range(num_steps):
         curvature, gradient = found.curvatures.sum(dim=0), found.gradients.sum(dim=0)
-        damped = _held(curvature) + damping * torch.diag(curvature.diagonal())
+        # Coefficients are of the order of 1: as long as errors are, steps had better not be much longer than that.
+        shortening = _SHORTENING * found.squares * torch.eye(len(curvature), dtype=curvature.dtype)
+        damped = _held(curvature) + damping * torch.diag(curvature.diagonal()) + shortening
         step = moves @ _bounded_step(damped, gradient, *(_room(moves, bound - best) for bound in (lower, upper)))
         trial = torch.clamp(best + step, lower, upper)
         tried = Linearised.of(examples, trial, moves)
