@@ -25,9 +25,9 @@ def law_of(surrogate):
 
 
 def test_a_diffusion_is_found_in_discs_of_different_size():
-    surrogate, found = fitted(heated_discs)
-    assert found.mean < 0.01
-    assert surrogate.scores["cv_error"] == pytest.approx(found.mean, rel=1.0)
+    surrogate, found = fitted(heated_discs, num_train=10)
+    assert found.mean < 0.02
+    assert 0.003 < surrogate.scores["cv_error"] < 0.02
 
 
 def test_elasticity_is_found_and_a_stress_that_follows_from_it():
