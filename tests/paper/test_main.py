@@ -117,7 +117,7 @@ def test_runs_that_were_finished_before_ctrl_c_are_in_the_table(tiny, monkeypatc
 
 def test_a_report_alone_does_no_runs(tiny):
     success("report", "--out", tiny.out)
-    assert "missing" in (tiny.out / "results.md").read_text()
+    assert "Not run yet" in (tiny.out / "results.md").read_text()
     assert "# What each step gains" in (tiny.out / "ablation.md").read_text()
     assert not tiny.data.exists()
 
@@ -130,7 +130,7 @@ def test_failed_runs_are_counted_and_shown_as_missing(tiny, monkeypatch):
     result = run("table2", "--operators", "pod_rbf", "--workers", 1, "--out", work.out)
     assert result.exit_code == 0
     assert "2 of 2 runs failed and are missing" in result.stderr
-    assert "| POD | missing" in (work.out / "results.md").read_text()
+    assert "Not run yet: POD" in (work.out / "results.md").read_text()
 
 
 @pytest.mark.parametrize(
