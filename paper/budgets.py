@@ -32,7 +32,10 @@ class Budget:
         dense: The same where there are more.
         samples: Training samples that numbers of steps are meant for: more samples get more steps and fewer get fewer,
             by the square root. None for as many steps always.
-        settings: Changes to presets, where even the cheapest training of them costs too much.
+        settings: Changes to presets, by the name of the operator.
+        drawn: Points of a sample in a training step, by the name of the operator, where a sample has more: a step is
+            cheaper, and there can be more of them. Settings are for these; with fewer points a preset's radius follows
+            them.
         grid_sizes: Training samples of heatmaps and densities.
         grid_densities: Points of heatmaps and densities.
         seconds: Measured times of a run on one core, for estimates where no similar run is done: at 1000 points, and on
@@ -44,17 +47,29 @@ class Budget:
     num_other_seeds: int
     training: Mapping[str, TrainingConfig]
     longer: Mapping[tuple[str, str], int]
-    settings: Mapping[str, Mapping[str, int]]
+    settings: Mapping[str, Mapping[str, float]]
     grid_sizes: tuple[int, ...]
     grid_densities: tuple[int, ...]
     sparse: Mapping[str, TrainingConfig] = field(default_factory=dict)
     dense: Mapping[str, TrainingConfig] = field(default_factory=dict)
+    drawn: Mapping[str, int] = field(default_factory=dict)
     samples: int | None = None
     seconds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def seeds_of(self, contender: Contender, *, in_table: bool = True) -> range:
         """Return the seeds to repeat an operator with, in a cell of Tables 1 and 2 or elsewhere."""
         return range(self.num_seeds if contender.always_repeated and in_table else self.num_other_seeds)
+
+    def settings_of(self, operator: str, num_points: int | None) -> dict[str, float]:
+        """Return the changes to an operator's preset at a number of points, None for the full grid."""
+        settings = dict(self.settings.get(operator, {}))
+        if num_points is not None and num_points < self.drawn.get(operator, 0):
+            settings.pop("radius", None)
+        return settings
+
+    def points_in_step(self, operator: str, num_points: int) -> int:
+        """Return how many points of a sample a training step sees."""
+        return min(num_points, self.drawn.get(operator, num_points))
 
     def seconds_of(self, run: RunConfig) -> float | None:
         """Estimate the time of a run from the budget alone; None where nothing was measured."""
