@@ -38,8 +38,8 @@ class Budget:
             them.
         grid_sizes: Training samples of heatmaps and densities.
         grid_densities: Points of heatmaps and densities.
-        seconds: Measured times of a run on one core, for estimates where no similar run is done: at 1000 points, and on
-            the full grid.
+        seconds: Measured times of a run on one quiet core, for estimates: at 1000 points, and on the full grid. Others
+            are estimated by similar runs.
     """
 
     name: str
@@ -160,7 +160,7 @@ BUDGETS = {
             "gkn": (180.0, 0.0),
             "gcn": (15.0, 150.0),
             "deeponet": (100.0, 60.0),
-            "fno": (150.0, 400.0),
+            "fno": (90.0, 250.0),
             "auto": (380.0, 0.0),
             "linear": (45.0, 0.0),
             "kernel": (8.0, 0.0),
