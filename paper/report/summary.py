@@ -124,4 +124,5 @@ def _below(ours: list[Number], theirs: list[Number], title: str, store: Store) -
     names = [problem for problem, is_below in known if is_below]
     if not known:
         return f"not compared with our {title} yet"
-    return f"below our {title} on {', '.join(names)}" if names else f"below our {title} nowhere"
+    missing = f" ({len(ours) - len(known)} missing)" if len(known) < len(ours) else ""
+    return f"below our {title} on {', '.join(names) or f'none of {len(known)} problems'}{missing}"

@@ -20,6 +20,16 @@ def test_the_paragraph_counts_what_is_reached_and_what_is_missing():
     assert "below our FNO on Darcy flow, Advection, Eikonal, Nonlinear diffusion" in text.words
 
 
+def test_the_paragraph_says_how_many_comparisons_are_missing():
+    errors = {"gola": 0.3, "fno": 0.2}
+    store = made_store(
+        lambda cell, _seed: errors.get(cell.operator) if cell.problem == "darcy" or cell.operator == "gola" else None,
+        targets=["table1"],
+    )
+    _, text = summary(store)
+    assert "below our FNO on none of 1 problems (3 missing)" in text.words
+
+
 def test_a_ratio_of_at_most_one_is_bold():
     table, _ = summary(made_store(lambda _cell, _seed: 0.1, targets=["table1"]))
     assert table.rows[4][1:4] == ["0.1000 [0.1554] **0.64**", "0.1000 [0.3707] **0.27**", "0.1000 [0.0803] 1.25"]
