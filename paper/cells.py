@@ -129,21 +129,6 @@ TARGETS: dict[str, Callable[[Protocol, Budget], list[Cell]]] = {
 """Cells of each table and figure."""
 
 
-ORDER = (("table1", "table2"), ("table3", "table4", "table5"), ("curves",), ("heatmaps", "densities"), ("capacity",))
-"""Targets in the order in which they are done, those together that are done together."""
-
-
-def in_order(cells: Iterable[Cell], protocol: Protocol, budget: Budget) -> list[list[Cell]]:
-    """Return cells in the order in which they are done, in groups; those of no target come last."""
-    left = dict.fromkeys(cells)
-    groups = []
-    for targets in ORDER:
-        group = [cell for cell in cells_of(targets, protocol, budget) if cell in left]
-        left = {cell: None for cell in left if cell not in set(group)}
-        groups.append(group)
-    return [*groups, list(left)]
-
-
 def cells_of(targets: Iterable[str], protocol: Protocol, budget: Budget) -> list[Cell]:
     """Return the cells of some tables and figures, each once."""
     return list(dict.fromkeys(cell for target in targets for cell in TARGETS[target](protocol, budget)))
@@ -190,11 +175,13 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
         cell.operator, problem, num_train=cell.num_train, density=_density_of(cell, protocol)
     )
     redrawn = protocol.redraws(cell.operator) and not cell.known_points and cell.num_points is not None
+    in_step = None if cell.num_points is None else budget.points_in_step(cell.operator, cell.num_points)
     return RunConfig(
         data=str(data / f"{cell.problem}.h5"),
         operator=cell.operator,
-        settings={**budget.settings.get(cell.operator, {}), **dict(cell.settings)},
-        training=replace(training, points_per_epoch=cell.num_points) if redrawn else training,
+        settings={**budget.settings_of(cell.operator, cell.num_points), **dict(cell.settings)},
+        # With known points, too, a step may see some of them.
+        training=replace(training, points_per_epoch=in_step) if redrawn or in_step != cell.num_points else training,
         num_train=cell.num_train,
         num_test=protocol.num_test,
         num_points=cell.num_points,
