@@ -28,10 +28,10 @@ NUM_POINTS = {"eikonal": 1000}
 INTRODUCTION = """# Leaderboard: every sample its own shape
 
 Data sets whose samples have points of their own, to compare with. Training samples are those with the numbers 0 to 29
-of a generator seed, test samples the next 100; inputs and targets at all mesh points, of Eikonal at 1,000 random points
-of the grid. The error is the mean over test samples of the relative L2 error, each target channel divided by its standard
-deviation over the training samples. The estimate is the error on held-out training samples, which the fit tells. Seconds
-are CPU time of a fit on one core of a busy machine.
+of a generator seed, test samples the next 100; inputs and targets at all mesh points, of Eikonal at 1,000 random
+points of the grid. The error is the mean over test samples of the relative L2 error, each target channel divided by
+its standard deviation over the training samples. The estimate is the error on held-out training samples, which the
+fit tells. Seconds are CPU time of a fit on one core of a busy machine.
 
 ```
 python -m benchmarks.shapes --problem plate_elasticity --seed 27000 --operator fitted_pde

@@ -70,9 +70,10 @@ def fit_law(
     wanted = [one / scale for one in wanted]
     systems = [system_of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
     examples = examples_of(systems, wanted)
-    paths = _trials(law, examples)
+    paths, error = _trials(law, examples)
     count = _affordable(law, wanted)
-    fits = [_refined(law, path, examples, count) for path in paths]
+    steps = (0, 0) if error > _HOPELESS else (_MORE_STEPS, _LAST_STEPS)
+    fits = [_refined(law, path, examples, count, steps) for path in paths]
     found = []
     for coefficients, solved in fits:
         rest = [system.solution(coefficients) for system in systems[len(solved.solutions) :]]
@@ -95,10 +96,10 @@ def fit_law(
 Path = tuple[Float[Tensor, " coefficient"], Float[Tensor, "coefficient free"]]
 
 
-def _trials(law: Law | Arrival, examples: Sequence[Example]) -> list[Path]:
-    """Fit to a few samples, with few coefficients first; return all coefficients, and fewer if they do nearly as well.
+def _trials(law: Law | Arrival, examples: Sequence[Example]) -> tuple[list[Path], float]:
+    """Fit to a few samples, with few coefficients first, and return the least error.
 
-    With each comes which of them are free.
+    Returned are all coefficients, and fewer if they do nearly as well; with each comes which of them are free.
     """
     first, levels = examples[:_FIRST_SAMPLES], law.coarse()
     starts = [fitted(law, first, start, _FIRST_STEPS, levels[0]) for start in law.starts()]
@@ -108,20 +109,20 @@ def _trials(law: Law | Arrival, examples: Sequence[Example]) -> list[Path]:
     most = torch.eye(law.num_coefficients, dtype=torch.float64)
     enough = [solved.squares <= _ALIKE**2 * known[-1][1].squares for _, solved in known]
     simplest = enough.index(True)
+    error = (known[-1][1].squares / len(first)) ** 0.5
     paths = [(known[simplest][0], levels[simplest]), (known[-1][0], most)]
-    return paths if levels[simplest].shape != most.shape else paths[1:]
+    return (paths if levels[simplest].shape != most.shape and error <= _HOPELESS else paths[1:]), error
 
 
 def _refined(
-    law: Law | Arrival, path: Path, examples: Sequence[Example], count: int
+    law: Law | Arrival, path: Path, examples: Sequence[Example], count: int, num_steps: tuple[int, int]
 ) -> tuple[Float[Tensor, " coefficient"], Linearised]:
     """Fit on from a trial to more samples, and to all that are affordable."""
     start, free = path
-    more = examples[:_FIRST_SAMPLES]
-    coefficients, solved = fitted(law, more, start, _MORE_STEPS, free)
-    hopeless = (solved.squares / len(more)) ** 0.5 > _HOPELESS
-    if count > len(more):
-        return fitted(law, examples[:count], coefficients, 0 if hopeless else _LAST_STEPS, free)
+    few = examples[:_FIRST_SAMPLES]
+    coefficients, solved = fitted(law, few, start, num_steps[0], free)
+    if count > len(few):
+        return fitted(law, examples[:count], coefficients, num_steps[1], free)
     return coefficients, solved
 
 
