@@ -14,9 +14,11 @@ from gola.operators.fitted_pde.gauss_newton import Example, Linearised, examples
 from gola.operators.fitted_pde.law import Law
 from gola.operators.fitted_pde.system import System
 
-# Few coefficients are first sought on so many samples, in so many steps, from each start; then more and more of them;
+# Few coefficients are first sought on a few samples, in so many steps, from each start; then more and more of them;
 # then all of them, and at last on all samples.
-_FIRST_SAMPLES, _FIRST_STEPS, _MORE_STEPS, _LAST_STEPS = 6, 8, 20, 5
+_FIRST_STEPS, _MORE_STEPS, _LAST_STEPS = 8, 10, 3
+# These few samples are at least and at most so many, and between that as many as have so many values together.
+_LEAST_SAMPLES, _MOST_SAMPLES, _ENOUGH_VALUES = 3, 6, 6000
 # Fewer coefficients are compared with all of them if their error on the first samples is at most this times as large.
 _ALIKE = 1.5
 # If the error on these few is larger, the law is none, and more steps would not make it one.
@@ -70,10 +72,11 @@ def fit_law(
     wanted = [one / scale for one in wanted]
     systems = [system_of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
     examples = examples_of(systems, wanted)
-    paths, error = _trials(law, examples)
+    few = examples[: _enough(wanted)]
+    paths, error = _trials(law, few)
     count = _affordable(law, wanted)
     steps = (0, 0) if error > _HOPELESS else (_MORE_STEPS, _LAST_STEPS)
-    fits = [_refined(law, path, examples, count, steps) for path in paths]
+    fits = [_refined(law, path, few, examples[:count], steps) for path in paths]
     found = []
     for coefficients, solved in fits:
         rest = [system.solution(coefficients) for system in systems[len(solved.solutions) :]]
@@ -96,12 +99,12 @@ def fit_law(
 Path = tuple[Float[Tensor, " coefficient"], Float[Tensor, "coefficient free"]]
 
 
-def _trials(law: Law | Arrival, examples: Sequence[Example]) -> tuple[list[Path], float]:
+def _trials(law: Law | Arrival, first: Sequence[Example]) -> tuple[list[Path], float]:
     """Fit to a few samples, with few coefficients first, and return the least error.
 
     Returned are all coefficients, and fewer if they do nearly as well; with each comes which of them are free.
     """
-    first, levels = examples[:_FIRST_SAMPLES], law.coarse()
+    levels = law.coarse()
     starts = [fitted(law, first, start, _FIRST_STEPS, levels[0]) for start in law.starts()]
     known = [min(starts, key=lambda trial: trial[1].squares)]
     for free in levels[1:]:
@@ -115,15 +118,12 @@ def _trials(law: Law | Arrival, examples: Sequence[Example]) -> tuple[list[Path]
 
 
 def _refined(
-    law: Law | Arrival, path: Path, examples: Sequence[Example], count: int, num_steps: tuple[int, int]
+    law: Law | Arrival, path: Path, few: Sequence[Example], many: Sequence[Example], num_steps: tuple[int, int]
 ) -> tuple[Float[Tensor, " coefficient"], Linearised]:
     """Fit on from a trial to more samples, and to all that are affordable."""
     start, free = path
-    few = examples[:_FIRST_SAMPLES]
     coefficients, solved = fitted(law, few, start, num_steps[0], free)
-    if count > len(few):
-        return fitted(law, examples[:count], coefficients, num_steps[1], free)
-    return coefficients, solved
+    return fitted(law, many, coefficients, num_steps[1], free) if len(many) > len(few) else (coefficients, solved)
 
 
 def system_of(law: Law | Arrival, mesh: Elements, values: Float[Tensor, "point input"]) -> System | Arrivals:
@@ -134,6 +134,13 @@ def system_of(law: Law | Arrival, mesh: Elements, values: Float[Tensor, "point i
 def law_from_dict(values: Mapping[str, Any]) -> Law | Arrival:
     """Return a law from its plain values."""
     return Law.from_dict(values) if values["kind"] == Law.kind else Arrival.from_dict(values)
+
+
+def _enough(targets: Sequence[Float[Tensor, "_ component"]]) -> int:
+    """Return on how many samples coefficients are first sought."""
+    sizes = torch.tensor([one.numel() for one in targets]).cumsum(0)
+    wanted = int((sizes < _ENOUGH_VALUES).sum()) + 1
+    return min(max(wanted, _LEAST_SAMPLES), _MOST_SAMPLES, len(targets))
 
 
 def _affordable(law: Law | Arrival, targets: Sequence[Float[Tensor, "_ component"]]) -> int:
