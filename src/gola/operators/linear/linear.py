@@ -100,7 +100,7 @@ class Linear(ClosedForm):
         components = tuple(
             Component(**{**component, "widths": tuple(component["widths"])}) for component in settings["components"]
         )
-        return GreenPrior(components=components, penalty=settings["penalty"])
+        return GreenPrior(components=components, penalty=settings["penalty"], num_modes=settings.get("num_modes"))
 
     @property
     def symmetries(self) -> Symmetries:

@@ -9,6 +9,7 @@ from typing import final
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
 from gola.operators.linear.green import Component, InputFunctions, kernel_at
@@ -100,10 +101,12 @@ class GreenPrior:
     Attributes:
         components: The terms of its covariance.
         penalty: The ridge: how far the data may be missed, as a variance.
+        num_modes: How many of the lowest waves of the inputs are seen; None for all.
     """
 
     components: tuple[Component, ...]
     penalty: float
+    num_modes: int | None = None
 
     def fit(
         self,
@@ -128,7 +131,7 @@ class GreenPrior:
             return LinearMap(held_out=held_out, solved=lambda: found.affine)
         copies, targets = symmetries.inputs(inputs, coefficients), symmetries.solutions(outputs, solutions)
         centre = copies.mean(dim=0)
-        functions = InputFunctions.of(inputs, copies - centre)
+        functions = lowest(inputs, copies - centre, self.num_modes or inputs.num_modes)
         images = symmetries.node_images(nodes_per_axis(outputs), outputs.dim).to(copies.device)
         fitted = torch.nonzero(images.min(dim=0).values == images[0]).flatten()
         nodes = lattice(outputs)
@@ -140,13 +143,15 @@ class GreenPrior:
 
         def solved() -> Affine:
             rows = functions.features(functions.covered(self.components, nodes[fitted], fit.dual))
-            by_mode = rows.unflatten(2, (-1, inputs.num_modes))
+            by_mode = rows.unflatten(2, (-1, functions.space.num_modes))
             signs = [one.input_sign * one.output_sign for one in elements]
-            copied = [composed(one.inverse, inputs, by_mode).flatten(2) for one in elements]
+            copied = [composed(one.inverse, functions.space, by_mode).flatten(2) for one in elements]
             weights = _spread([sign * copy for sign, copy in zip(signs, copied, strict=True)], images)
             free = _spread([one.output_sign * fit.free[:, 0] for one in elements], images)
             found = _through_nodes(outputs, places, torch.cat([weights, free[..., None]], dim=2))
-            return Affine(weights=found[..., :-1], offset=found[..., -1] - found[..., :-1] @ centre.flatten())
+            unseen = inputs.num_modes - functions.space.num_modes
+            weights = pad(found[..., :-1].unflatten(2, (-1, functions.space.num_modes)), (0, unseen)).flatten(2)
+            return Affine(weights=weights, offset=found[..., -1] - weights @ centre.flatten())
 
         # The solution at g(x) is that of the copy by g at x.
         parts = zip(elements, fit.held_out.split(len(solutions), dim=1), strict=True)
@@ -171,6 +176,13 @@ class GreenPrior:
             free=torch.cat([fit.free for fit in fits]),
             held_out=torch.cat([fit.held_out for fit in fits]),
         )
+
+
+def lowest(
+    space: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"], num_modes: int
+) -> InputFunctions:
+    """Lay out functions with the lowest of their waves only."""
+    return InputFunctions.of(space.with_penalties(space.penalties[:num_modes]), coefficients[..., :num_modes])
 
 
 def _spread(

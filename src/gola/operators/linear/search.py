@@ -18,8 +18,9 @@ from gola.operators.closed_form.ridge_path import RidgePath
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
 from gola.operators.linear.green import Component, InputFunctions, Window, kernel_at
-from gola.operators.linear.linear_map import GreenPrior, LinearMap, SpectralPrior
+from gola.operators.linear.linear_map import GreenPrior, LinearMap, SpectralPrior, lowest
 from gola.operators.symmetry_test import not_refuted
+from gola.representation.cosines import lowest_waves
 from gola.representation.function_space import FunctionSpace
 from gola.representation.representatives import spread
 from gola.representation.symmetry import Symmetries, composed
@@ -41,7 +42,7 @@ _SEARCH_SAMPLES = 50
 # Samples with their copies: settings chosen with fewer than are there to fit may fit them badly.
 _SEARCH_COPIES = 100
 _LEAST_SAMPLES = 10
-# Waves of the inputs that hold less than this share of the error so far are not looked at in the search.
+# Waves of the inputs that hold less than this share of the error are not looked at.
 _UNSEEN = 0.1
 _PENALTIES = tuple(10.0**power for power in range(-10, 0))
 # Below this, rounding makes kernels indefinite.
@@ -69,8 +70,8 @@ def choose_green_prior(
 ) -> GreenPrior:
     """Search for the widths of the window first, then for one setting after the other.
 
-    Shapes are compared on inputs without their finest waves, as far as these make less of a difference than the error
-    that there is anyway; the penalty is chosen with all of them.
+    Inputs are seen without their finest waves, as far as these make far less of a difference than the error that there
+    is anyway: that of the best map so far for comparing shapes, and that of the best shape for its penalty and its fit.
 
     Args:
         inputs: The space of the inputs.
@@ -83,38 +84,39 @@ def choose_green_prior(
     at_most = max(_LEAST_SAMPLES, min(_SEARCH_SAMPLES, _SEARCH_COPIES // len(symmetries)))
     rows = spread(len(coefficients), at_most)
     copies = symmetries.inputs(inputs, coefficients[rows])
+    copies = copies - copies.mean(dim=0)
     copied_rows = [copy * len(coefficients) + row for copy in range(len(symmetries)) for row in rows]
-    fine = _GreenSearch(
-        functions=InputFunctions.of(inputs, copies - copies.mean(dim=0)),
+    search = _GreenSearch(
+        functions=lowest(inputs, copies, num_needed(copies, inputs.dim, _UNSEEN * error)),
         probes=probes.part(copied_rows, _SEARCH_PROBES),
         groups=symmetries.groups(len(rows)),
     )
-    coarse = fine.seeing(without_finest(inputs, copies - copies.mean(dim=0), _UNSEEN * error))
     if start is None:
         first = [_Shape(widths=(width,) * inputs.dim, window=window) for width in _WIDTHS for window in _WINDOWS]
-        best = coarse.best_of_many(first, _PENALTIES)
+        best = search.best_of_many(first, _PENALTIES)
     else:
-        best = coarse.best_of([_Shape.of(start, symmetries)], _near(start.penalty))
+        best = search.best_of([_Shape.of(start, symmetries)], _near(start.penalty))
     widths = [partial(_next_widths, axes) for axes in symmetries.tied_axes]
     sweep: list[_Variation] = [*widths, _other_windows, _other_shares]
     finer: list[_Variation] = [partial(_finer_widths, axes) for axes in symmetries.tied_axes]
     for vary in (*sweep, *sweep, *finer):
-        best = coarse.descended(best, vary)
-    penalty = best.penalty * fine.size(best.shape) / coarse.size(best.shape)
+        best = search.descended(best, vary)
+    num_modes = num_needed(copies, inputs.dim, _UNSEEN * min(error, best.error))
+    fine = replace(search, functions=lowest(inputs, copies, num_modes), kernels={}, scored={})
+    penalty = best.penalty * fine.size(best.shape) / search.size(best.shape)
     best = fine.best_of([best.shape], _near(penalty))
     best = min(best, fine.best_of([best.shape], _near(best.penalty, step=0.5)))
-    return GreenPrior(components=best.shape.components, penalty=best.penalty)
+    return GreenPrior(components=best.shape.components, penalty=best.penalty, num_modes=num_modes)
 
 
-def without_finest(
-    space: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"], share: float
-) -> InputFunctions:
-    """Lay out functions without the finest waves, which hold at most this share of their root mean square."""
+def num_needed(coefficients: Float[Tensor, "sample channel mode"], dim: int, share: float) -> int:
+    """Return how many of the lowest waves hold all but this share of the root mean square, whole shells of them."""
     squares = coefficients.square().sum(dim=(0, 1))
     beyond = squares.flip(0).cumsum(0).flip(0)
     # The constant, which is first, is always kept.
     count = max(1, int((beyond > share**2 * beyond[0]).sum()))
-    return InputFunctions.of(space.with_penalties(space.penalties[:count]), coefficients[..., :count])
+    lengths = lowest_waves(len(squares), dim).square().sum(dim=1)
+    return int((lengths <= lengths[count - 1]).sum())
 
 
 def choose_spectral_prior(
@@ -241,12 +243,6 @@ class _GreenSearch:
         few = replace(self, probes=self.probes.part(slice(None), _FIRST_PROBES), kernels={}, scored={})
         ranked = sorted(min(few._along(shape, penalties)) for shape in shapes)
         return min(self.best_of([one.shape], _near(one.penalty)) for one in ranked[:_FINALISTS])
-
-    def seeing(self, functions: InputFunctions) -> "_GreenSearch":
-        """Return the same search with other functions; this one where they have as many waves."""
-        if functions.space.num_modes == self.functions.space.num_modes:
-            return self
-        return replace(self, functions=functions, kernels={}, scored={})
 
     def descended(self, best: _Scored, vary: "_Variation") -> _Scored:
         """Vary a shape as long as that makes it better."""
