@@ -103,8 +103,9 @@ def choose_green_prior(
         best = search.descended(best, vary)
     num_modes = num_needed(copies, inputs.dim, _UNSEEN * min(error, best.error))
     fine = replace(search, functions=lowest(inputs, copies, num_modes), kernels={}, scored={})
-    penalty = best.penalty * fine.size(best.shape) / search.size(best.shape)
-    best = fine.best_of([best.shape], _near(penalty))
+    # Inputs that are all alike have no variance.
+    ratio = fine.size(best.shape) / (search.size(best.shape) or 1.0) or 1.0
+    best = fine.best_of([best.shape], _near(ratio * best.penalty))
     best = min(best, fine.best_of([best.shape], _near(best.penalty, step=0.5)))
     return GreenPrior(components=best.shape.components, penalty=best.penalty, num_modes=num_modes)
 
