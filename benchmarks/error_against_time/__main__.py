@@ -37,9 +37,7 @@ def methods(library_seconds: float, network_seconds: float) -> dict[tuple[str, s
     found |= {(name, text): partial(peers.network, name=name, budget=library_seconds) for name in LIBRARIES}
     found |= {(name, ""): partial(peers.snapshots, name=name) for name in SNAPSHOTS}
     found |= {(name, ""): partial(ours.fitted, operator=name, budget=None) for name in ours.CLOSED_FORMS}
-    found |= {
-        (name, shorter): partial(ours.fitted, operator=name, budget=network_seconds) for name in ours.NETWORKS
-    }
+    found |= {(name, shorter): partial(ours.fitted, operator=name, budget=network_seconds) for name in ours.NETWORKS}
     return found
 
 
@@ -47,7 +45,9 @@ def main() -> None:
     """Do the missing runs, or report what is finished."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=list(PROBLEMS))
-    parser.add_argument("--library-seconds", type=float, default=LIBRARY_SECONDS, help="training of a library's network")
+    parser.add_argument(
+        "--library-seconds", type=float, default=LIBRARY_SECONDS, help="training of a library's network"
+    )
     parser.add_argument("--network-seconds", type=float, default=NETWORK_SECONDS, help="training of a network of ours")
     parser.add_argument("--report", action="store_true", help="only draw and print what is finished")
     options = parser.parse_args()

@@ -81,12 +81,12 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]
     they had better be chosen for apart.
 
     A closed form gives its leave-one-out predictions by itself. Networks are trained without one fold of the samples
-    each. The first is trained for a moment, and then shortly, and given up if it is far behind the closed forms; another
-    one corrects what the best closed form predicts for held-out samples, and is given up unless it helps. Then networks are trained as shortly with a learned PDE residual,
-    and on samples augmented by symmetries that the closed forms do not refute. The best plan is followed for all folds,
-    unless it gains nothing beside the closed forms on the first two. Weights of a blend are judged on samples that had
-    no say in them. The blend is taken if it is better than the best single candidate by more than the standard error of
-    the difference.
+    each. The first is trained for a moment, and then shortly, and given up if it is far behind the closed forms;
+    another one corrects what the best closed form predicts for held-out samples, and is given up unless it helps. Then
+    networks are trained as shortly with a learned PDE residual, and on samples augmented by symmetries that the closed
+    forms do not refute. The best plan is followed for all folds, unless it gains nothing beside the closed forms on the
+    first two. Weights of a blend are judged on samples that had no say in them. The blend is taken if it is better than
+    the best single candidate by more than the standard error of the difference.
 
     Where the time is limited, operators that do not fit in are left out, and networks are trained for fewer steps; the
     reason says what more time might bring.

@@ -22,7 +22,7 @@ _Choose = Callable[[FittedInputs, FittedInputs, Symmetries], "Candidate"]
 _JUDGED_POINTS = 4000
 # A kind of prior under which maps err this many times as much need not be tried with more samples.
 _FAR_BEHIND = 3.0
-# Numbers of a matrix that is not a product of smaller ones: 400 MB. Inputs and solutions of six channels each are below.
+# Numbers of a matrix that is no product of smaller ones: 400 MB. Inputs and solutions of six channels each take less.
 _MOST_NUMBERS = 50_000_000
 
 

@@ -178,9 +178,7 @@ class GreenPrior:
         )
 
 
-def lowest(
-    space: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"], num_modes: int
-) -> InputFunctions:
+def lowest(space: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"], num_modes: int) -> InputFunctions:
     """Lay out functions with the lowest of their waves only."""
     return InputFunctions.of(space.with_penalties(space.penalties[:num_modes]), coefficients[..., :num_modes])
 

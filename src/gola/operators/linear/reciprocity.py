@@ -89,7 +89,9 @@ class Reciprocity:
             weights = dense.flatten(0, 1)
             return Affine(
                 weights=(weights + everyone.change(everyone.known - everyone.tested @ weights)).view_as(dense),
-                offset=everyone.corrected(offset.flatten()[:, None], torch.zeros_like(self.features[:1].T)).view_as(offset),
+                offset=everyone.corrected(offset.flatten()[:, None], torch.zeros_like(self.features[:1].T)).view_as(
+                    offset
+                ),
             )
 
         everyone = self._conditioning(rows, squares[rows].mean(dim=0), variance)
