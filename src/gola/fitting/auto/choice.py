@@ -37,8 +37,8 @@ _GLANCE, _HOPELESS, _HOPELESS_CORRECTION = 0.05, 6.0, 1.5
 # Ways to train a network are compared by training for this share of the steps. It is given up if its error then is this
 # many times that of a closed form,
 _PROBE, _FAR_BEHIND = 0.2, 3.0
-# or if it gains less than this share in a blend with closed forms: after these steps where it corrects one, or fully
-# trained, on the first folds of the samples.
+# or if it gains less than this share in a blend with closed forms, or less than the standard error of its gain: after
+# these steps where it corrects one, or fully trained, on the first folds of the samples.
 _LEAST_GAIN = 0.02
 # Fewer waves than the spectral operator has by default: as accurate on Eikonal in half the time.
 _NETWORK_MODES = {1: 32, 2: 8, 3: 4, 4: 2}
@@ -378,7 +378,8 @@ class _Trial:
     def _is_worth_it(self, found: Predictions) -> bool:
         if not self.candidates.held_out:
             return True
-        return self.candidates.blended_error(found) < (1.0 - _LEAST_GAIN) * self.candidates.best_error(sorted(found))
+        least = _LEAST_GAIN * self.candidates.best_error(sorted(found))
+        return self.candidates.are_clear(self.candidates.gains(found), least)
 
     def _amplitudes(self) -> list[str]:
         """Say with which inputs the operator was found to scale."""
