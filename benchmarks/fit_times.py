@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -36,31 +36,39 @@ BEFORE = {
     "auto_seconds_eikonal": 510.0,
     "readme_seconds": 120.0,
 }
+# Operators with numbers of samples, points and channels, of functions that are smooth and known everywhere.
+SIZES: tuple[tuple[str, int, int, int], ...] = (
+    ("linear", 30, 1000, 1),
+    ("linear", 30, 1000, 20),
+    ("kernel", 30, 1000, 1),
+    ("kernel", 30, 1000, 20),
+    ("linear", 100, 1000, 1),
+    ("linear", 30, 100_000, 1),
+    ("pod_gp", 1000, 1000, 1),
+    ("kernel", 1000, 1000, 1),
+    ("linear", 1000, 1000, 1),
+)
 _WAVES = 12
 
 
-def measure() -> dict[str, float]:
-    """Return seconds and memory of fits, each beside the value before."""
-    small = [apart(partial(fit_times, "linear", problem)) for problem in PROBLEMS]
-    measured = {f"linear_seconds_30x1000_{name}": seconds for name, (seconds, _) in zip(PROBLEMS, small, strict=True)}
-    measured["linear_seconds_30x1000"] = float(np.mean([seconds for seconds, _ in small]))
-    measured |= smooth("linear", 100, 1000) | smooth("linear", 30, 1000, 20) | smooth("kernel", 30, 1000, 20)
-    measured |= smooth("linear", 30, 100_000) | smooth("kernel", 30, 1000) | smooth("linear", 30, 1000)
-    measured |= smooth("kernel", 1000, 1000) | smooth("pod_gp", 1000, 1000) | smooth("linear", 1000, 1000)
-    measured |= smooth("linear", 30, 1_000_000)
-    passed, spent = readme_seconds()
-    measured |= {"readme_seconds": passed, "readme_cpu_seconds": spent}
-    passed, spent = apart(partial(auto_seconds, "eikonal"))
-    measured |= {"auto_seconds_eikonal": passed, "auto_cpu_seconds_eikonal": spent}
-    return measured | {f"{name}_before": value for name, value in BEFORE.items()}
+def measure() -> Iterator[dict[str, float]]:
+    """Yield seconds and memory of fits, the quickest first, each as soon as it is known, and the values before."""
+    yield {f"{name}_before": value for name, value in BEFORE.items()}
+    small = [apart(partial(fit_times, "linear", problem))[0] for problem in PROBLEMS]
+    yield {f"linear_seconds_30x1000_{name}": seconds for name, seconds in zip(PROBLEMS, small, strict=True)}
+    yield {"linear_seconds_30x1000": float(np.mean(small))}
+    for operator, *sizes in SIZES:
+        yield smooth(operator, *sizes)
+    yield dict(zip(("readme_seconds", "readme_cpu_seconds"), readme_seconds(), strict=True))
+    automatic = apart(partial(auto_seconds, "eikonal"))
+    yield dict(zip(("auto_seconds_eikonal", "auto_cpu_seconds_eikonal"), automatic, strict=True))
+    yield smooth("linear", 30, 1_000_000)
 
 
 def smooth(operator: str, num_samples: int, num_points: int, num_channels: int = 1) -> dict[str, float]:
     """Return seconds and memory of a fit to smooth functions."""
     seconds, gib = apart(partial(fit_times, operator, None, num_samples, num_points, num_channels))
-    sizes = f"{num_samples}x{num_points}" + (f"x{num_channels}" if num_channels > 1 else "_smooth")
-    sizes = sizes.removesuffix("_smooth") if num_samples * num_points != 30_000 else sizes
-    print(f"  {operator} {sizes}: {seconds:.2f} s, {gib:.2f} GiB", flush=True)
+    sizes = f"{num_samples}x{num_points}" + (f"x{num_channels}" if (num_samples, num_points) == (30, 1000) else "")
     return {f"{operator}_seconds_{sizes}": seconds, f"{operator}_gib_{sizes}": gib}
 
 
