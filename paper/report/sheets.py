@@ -92,7 +92,7 @@ class Sheet:
     def table(self) -> Table:
         """Write the numbers down: three rows for each operator that the paper has too, none for what has not run."""
         rows = [row for line in self.lines if not line.is_empty for row in _rows(line, self.lines)]
-        waiting = ", ".join(line.title for line in self.lines if line.is_empty)
+        waiting = "; ".join(line.title for line in self.lines if line.is_empty)
         caption = f"{self.caption}. Not run yet: {waiting}." if waiting else self.caption
         return Table(heading=[self.corner, *self.columns], rows=rows, caption=caption)
 

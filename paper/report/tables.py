@@ -42,7 +42,7 @@ def table2(store: Store) -> list[Table]:
         *_plainly("table2", store),
         Table(
             heading=["error reduction", *problem_titles(store)],
-            rows=[*reductions, printed],
+            rows=[*(row for row in reductions if set(row[1:]) != {MISSING}), printed],
             caption="Error reduction: one minus the error divided by GKN's, over the seeds that both have.",
         ),
     ]
