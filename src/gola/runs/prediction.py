@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 
 from gola.data.dataset import Dataset
-from gola.data.formats import export_sample, named_columns, read_points
+from gola.data.formats import Band, export_sample, named_columns, read_points
 from gola.data.sample import Channel, Sample, as_rows
 from gola.data.trajectories import require_times
 from gola.metrics import relative_l2, relative_l2_errors, variation_error
@@ -18,7 +18,10 @@ from gola.registry import WRITERS
 from gola.runs.channels import ChannelError, channel_errors
 from gola.runs.inputs import DATA_SETS, Inputs
 from gola.surrogate.surrogate import Surrogate
+from gola.surrogate.uncertainty.levels import supported_level
 from gola.surrogate.uncertainty.prediction import Kind, Prediction
+
+_USUAL_LEVEL = 0.9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,7 +35,9 @@ class Predicted:
         seconds: Time of the prediction.
         error: Relative L2 error; None where the truth is unknown.
         channels: Errors of each target channel; empty where the truth is unknown.
-        judged: The prediction with its band, the error to expect and how unusual it is, where these were asked for.
+        judged: The prediction with its band, the error to expect and how unusual it is; None for a surrogate that cannot
+            say.
+        band: Lower and upper end of the band, where it was asked for.
     """
 
     index: int
@@ -42,11 +47,7 @@ class Predicted:
     error: float | None
     channels: tuple[ChannelError, ...] = ()
     judged: Prediction | None = None
-
-    @property
-    def band(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Lower and upper end of the band."""
-        return None if self.judged is None else (self.judged.lower, self.judged.upper)
+    band: Band | None = None
 
 
 def require_writable(out: Path, at: Path | None) -> None:
@@ -86,13 +87,14 @@ def predict_sample(
     interval: float | None = None,
     kind: Kind = "everywhere",
 ) -> Predicted:
-    """Predict a sample at its own points and times, or at others, perhaps with a band."""
+    """Predict a sample at its own points and times, or at others; its error is estimated, with a band or without."""
     sample, at = inputs.sample(index), None if places is None else places.points
     start = time.perf_counter()
-    if interval is None:
+    level = _usual_level(surrogate) if interval is None else interval
+    if level is None:
         judged, values = None, surrogate.predict_sample(sample, at=at, times=times)
     else:
-        judged = surrogate.predict_sample(sample, at=at, times=times, interval=interval, kind=kind)
+        judged = surrogate.predict_sample(sample, at=at, times=times, interval=level, kind=kind)
         values = judged.mean
     seconds = time.perf_counter() - start
     sample = _at_times(sample, surrogate, times)
@@ -108,7 +110,14 @@ def predict_sample(
         error=_error(surrogate, values, sample.targets) if known else None,
         channels=_channel_errors(surrogate, values, sample.targets) if known else (),
         judged=judged,
+        band=None if judged is None or interval is None else (judged.lower, judged.upper),
     )
+
+
+def _usual_level(surrogate: Surrogate) -> float | None:
+    """Return the level that errors are estimated with unless another is asked for; None where they cannot be."""
+    calibration = surrogate.calibration
+    return None if calibration is None else min(_USUAL_LEVEL, supported_level(calibration.num_samples))
 
 
 def write_predictions(predictions: Sequence[Predicted], out: Path, surrogate: Surrogate) -> None:
@@ -128,8 +137,17 @@ def write_predictions(predictions: Sequence[Predicted], out: Path, surrogate: Su
             parameters=surrogate.parameters,
             predictions=predicted.values,
             band=predicted.band,
-            numbers=None if predicted.judged is None else {"prediction_unusual": predicted.judged.unusual},
+            further=_further(predicted),
         )
+
+
+def _further(predicted: Predicted) -> dict[str, float | Float[np.ndarray, " point"]]:
+    """Return what is known of the error of a prediction; places outside the domain are as unusual as can be."""
+    judged = predicted.judged
+    if judged is None:
+        return {}
+    unusual = np.where(judged.is_outside, 1.0, judged.unusual)
+    return {"prediction_unusual": unusual, "prediction_estimated_error": judged.error.value}
 
 
 def _at_times(sample: Sample, surrogate: Surrogate, times: Float[np.ndarray, " time"] | None) -> Sample:
