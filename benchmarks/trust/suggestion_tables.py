@@ -25,8 +25,9 @@ def suggestion_tables(rows: Sequence[Row]) -> list[str]:
         shares.append(needed / JUDGED)
         ratio, spread = _ratio(curves["suggested"][JUDGED], curves["random"][JUDGED])
         random, suggested = (mean(curves[how][JUDGED]) for how in HOW)
+        quotient = f"{ratio:.2f} ×÷ {spread:.2f}"
         lines.append(
-            f"| {problem} | {len(curves['random'][JUDGED])} | {random:.3g} | {suggested:.3g} | {ratio:.2f} ×÷ {spread:.2f} |"
+            f"| {problem} | {len(curves['random'][JUDGED])} | {random:.3g} | {suggested:.3g} | {quotient} |"
             f" {needed:.0f}, {100 * needed / JUDGED:.0f} % |"
         )
     median = f"{100 * np.median(shares):.0f} %" if shares else "not measured yet"
@@ -68,8 +69,9 @@ def _ratio(suggested: Sequence[float], random: Sequence[float]) -> tuple[float, 
     return float(np.exp(pairs.mean())), float(np.exp(pairs.std() / np.sqrt(max(1, len(pairs) - 1))))
 
 
-_HEAD = """From the same {start} samples on, batches of {batch} out of a pool of {pool} were added and the operator fitted again:
-suggested ones, or random ones. Errors are on {test} other samples, geometric means over splits. The last column says
-with how many suggested samples the error of {judged} random ones is reached, and how much of {judged} that is; the median
-over problems is {median} (wanted: 70 % at most). `pod_gp` for parameters and moved meshes, `kernel` for input functions.
+_HEAD = """From the same {start} samples on, batches of {batch} out of a pool of {pool} were added and the operator
+fitted again: suggested ones, or random ones. Errors are on {test} other samples, geometric means over splits. The last
+column says with how many suggested samples the error of {judged} random ones is reached, and how much of {judged} that
+is; the median over problems is {median} (wanted: 70 % at most). `pod_gp` for parameters and moved meshes, `kernel` for
+input functions.
 """

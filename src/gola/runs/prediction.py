@@ -35,7 +35,7 @@ class Predicted:
         seconds: Time of the prediction.
         error: Relative L2 error; None where the truth is unknown.
         channels: Errors of each target channel; empty where the truth is unknown.
-        judged: The prediction with its band, the error to expect and how unusual it is; None for a surrogate that cannot
+        judged: The prediction with its band, the error to expect and how unusual it is; None where the surrogate cannot
             say.
         band: Lower and upper end of the band, where it was asked for.
     """

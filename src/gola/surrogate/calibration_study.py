@@ -109,7 +109,8 @@ def calibration(
 
     Args:
         data: Samples with solutions.
-        operator: What to fit; closed forms take seconds for each split. The automatic choice without networks by default.
+        operator: What to fit; closed forms take seconds for each split. By default the automatic choice without
+            networks.
         training: How to train, for networks, which are trained again without each of five folds unless it says
             otherwise.
         num_train: Training samples of each split; two thirds of all by default.
@@ -227,9 +228,7 @@ def judged_sample(surrogate: Surrogate, sample: Sample, levels: Sequence[float])
         held[level, kind] = float(inside.all() if kind == "everywhere" else inside.mean())
         half_widths[level, kind] = float(half.mean()) / (rmse or 1.0)
     actual = float(relative_l2(torch.from_numpy(mean), torch.from_numpy(truth / scales)))
-    return JudgedSample(
-        estimated=found.error.value, actual=actual, rmse=rmse, held=held, half_widths=half_widths
-    )
+    return JudgedSample(estimated=found.error.value, actual=actual, rmse=rmse, held=held, half_widths=half_widths)
 
 
 def _coverage(judged: Sequence[JudgedSample], level: float, kind: Kind) -> BandCoverage:
