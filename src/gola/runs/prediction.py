@@ -1,9 +1,10 @@
 """Predict from file to file: inputs are read, predicted and written with their predictions."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,6 +23,8 @@ from gola.surrogate.uncertainty.levels import supported_level
 from gola.surrogate.uncertainty.prediction import Kind, Prediction
 
 _USUAL_LEVEL = 0.9
+# Samples that are predicted by one call.
+_TOGETHER = 64
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,7 +40,7 @@ class Predicted:
         channels: Errors of each target channel; empty where the truth is unknown.
         judged: The prediction with its band, the error to expect and how unusual it is; None where the surrogate cannot
             say.
-        band: Lower and upper end of the band, where it was asked for.
+        has_band: Whether its band was asked for.
     """
 
     index: int
@@ -47,7 +50,12 @@ class Predicted:
     error: float | None
     channels: tuple[ChannelError, ...] = ()
     judged: Prediction | None = None
-    band: Band | None = None
+    has_band: bool = False
+
+    @property
+    def band(self) -> Band | None:
+        """Lower and upper end of the band."""
+        return (self.judged.lower, self.judged.upper) if self.judged is not None and self.has_band else None
 
 
 def require_writable(out: Path, at: Path | None) -> None:
@@ -77,27 +85,65 @@ def read_places(at: Path, surrogate: Surrogate) -> Sample:
     return places
 
 
-def predict_sample(
+def predict_samples(
     surrogate: Surrogate,
     inputs: Inputs,
-    index: int,
+    rows: Sequence[int],
     places: Sample | None = None,
     times: Float[np.ndarray, " time"] | None = None,
     *,
     interval: float | None = None,
     kind: Kind = "everywhere",
-) -> Predicted:
-    """Predict a sample at its own points and times, or at others; its error is estimated, with a band or without."""
-    sample, at = inputs.sample(index), None if places is None else places.points
-    start = time.perf_counter()
+) -> Iterator[Predicted]:
+    """Predict samples at their own points and times, or at others, several by one call.
+
+    Errors are estimated where the surrogate can, with bands or without. Trajectories are predicted one by one: each
+    has times of its own.
+    """
     level = _usual_level(surrogate) if interval is None else interval
-    if level is None:
-        judged, values = None, surrogate.predict_sample(sample, at=at, times=times)
-    else:
-        judged = surrogate.predict_sample(sample, at=at, times=times, interval=level, kind=kind)
-        values = judged.mean
-    seconds = time.perf_counter() - start
-    sample = _at_times(sample, surrogate, times)
+    together = 1 if surrogate.has_time else _TOGETHER
+    for start in range(0, len(rows), together):
+        numbers = rows[start : start + together]
+        samples = [inputs.sample(number) for number in numbers]
+        began = time.perf_counter()
+        answers = _answers(surrogate, samples, None if places is None else places.points, times, level, kind)
+        seconds = (time.perf_counter() - began) / len(samples)
+        for number, given, answer in zip(numbers, samples, answers, strict=True):
+            judged = answer if isinstance(answer, Prediction) else None
+            values = answer.mean if isinstance(answer, Prediction) else answer
+            sample = _at_times(given, surrogate, times)
+            found = _predicted(surrogate, number, sample, values, judged, places, seconds)
+            yield replace(found, has_band=interval is not None)
+
+
+def _answers(
+    surrogate: Surrogate,
+    samples: Sequence[Sample],
+    at: Float[np.ndarray, "query dim"] | None,
+    times: Float[np.ndarray, " time"] | None,
+    interval: float | None,
+    kind: Kind,
+) -> Sequence[Float[np.ndarray, "*time row channel"] | Prediction]:
+    if len(samples) == 1:
+        only = samples[0]
+        if interval is None:
+            return [surrogate.predict_sample(only, at=at, times=times)]
+        return [surrogate.predict_sample(only, at=at, times=times, interval=interval, kind=kind)]
+    points, values, numbers = ([getattr(one, name) for one in samples] for name in ("points", "inputs", "parameters"))
+    found: Any = surrogate.predict(points, values, parameters=numbers, at=at, interval=interval, kind=kind)
+    answers: Sequence[Float[np.ndarray, "*time row channel"] | Prediction] = found
+    return answers
+
+
+def _predicted(
+    surrogate: Surrogate,
+    index: int,
+    sample: Sample,
+    values: Float[np.ndarray, "*time row channel"],
+    judged: Prediction | None,
+    places: Sample | None,
+    seconds: float,
+) -> Predicted:
     known = places is None and sample.targets.shape[-1] > 0
     if places is not None:
         nothing = np.empty((*values.shape[:-1], 0))
@@ -110,7 +156,6 @@ def predict_sample(
         error=_error(surrogate, values, sample.targets) if known else None,
         channels=_channel_errors(surrogate, values, sample.targets) if known else (),
         judged=judged,
-        band=None if judged is None or interval is None else (judged.lower, judged.upper),
     )
 
 
