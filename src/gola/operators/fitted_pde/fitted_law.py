@@ -18,7 +18,7 @@ from gola.operators.fitted_pde.system import System
 # at last on all samples, in so many steps at most.
 _LAST_STEPS = 3
 # These few samples are at least and at most so many, and between that as many as have so many values together.
-_LEAST_SAMPLES, _MOST_SAMPLES, _ENOUGH_VALUES = 3, 6, 6000
+_LEAST_SAMPLES, _MOST_SAMPLES, _ENOUGH_VALUES = 3, 6, 12_000
 # Fewer coefficients are compared with all of them if their error on the first samples is at most this times as large.
 _ALIKE = 1.5
 # If the error on these few is larger, the law is none, and more steps would not make it one.

@@ -42,7 +42,7 @@ class FittedPdeConfig(OperatorConfig):
 
     largest_dim: ClassVar[int] = 3
 
-    num_steps: int = 8
+    num_steps: int = 12
 
     def __post_init__(self) -> None:
         super().__post_init__()

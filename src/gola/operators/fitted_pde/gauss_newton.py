@@ -9,11 +9,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-# Steps end when the sum of squares gets smaller by less than this share; where it is large, by less than the other:
-# a law that hardly explains the data is none.
-_LEAST_GAIN, _LEAST_HOPE = 1e-3, 0.05
-# or when mean relative errors are this small;
+# Steps end when the sum of squares gets smaller by less than this share; where relative errors are large, by less than
+# the other: a law that hardly explains the data is none;
+_LEAST_GAIN, _LEAST_HOPE, _LARGE = 1e-3, 0.05, 0.5
+# or when relative errors are this small;
 _EXACT = 1e-4
+# Steps are damped by this share of the sum of squares.
 _SHORTENING = 1e-3
 # or after so many failures to make it smaller at all.
 _MOST_FAILURES = 5
@@ -159,9 +160,8 @@ def fitted(
             continue
         gain = 1.0 - tried.squares / found.squares
         best, found, damping, failures = trial, tried, damping / 4.0, 0
-        if found.squares < _EXACT**2 * len(examples) or gain < max(
-            _LEAST_GAIN, min(_LEAST_HOPE, found.squares / len(examples))
-        ):
+        mean_square = found.squares / len(examples)
+        if mean_square < _EXACT**2 or gain < (_LEAST_HOPE if mean_square > _LARGE**2 else _LEAST_GAIN):
             break
     return best, found
 
