@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -100,6 +101,8 @@ def import_files(
     if parameters is not None:
         names = [re.sub(r"[-_.]?\*", "", str(file)) for file in files]
         chosen = with_table(chosen, read_cases(parameters), names)
+    if not targets:
+        _warn_of_no_targets(cases[0], [*inputs, *regions])
     dataset = _dataset(files, chosen, periods=periods)
     return dataset if keep_fields else as_parameters(dataset, constant_inputs(dataset))
 
@@ -183,6 +186,18 @@ def _differing_numbers(cases: Sequence[Case]) -> list[str]:
     """Return the numbers that all simulations have and that differ between them."""
     names = [name for name in cases[0].parameters if all(name in case.parameters for case in cases)]
     return [name for name in names if len({case.parameters[name] for case in cases}) > 1]
+
+
+def _warn_of_no_targets(case: Case, used: Sequence[str | Channel]) -> None:
+    """Say which arrays may have been meant as targets."""
+    names = {name if isinstance(name, str) else name.name for name in used}
+    others = [name for name in case.arrays if name not in names]
+    if others:
+        warnings.warn(
+            f"No targets were named, so nothing can be fitted to this data set. {case.label} also has"
+            f" {', '.join(others)}; name what to predict by --targets or targets=….",
+            stacklevel=3,
+        )
 
 
 def _with_computed(case: Case, inputs: Sequence[str | Channel]) -> Case:
