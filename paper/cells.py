@@ -129,21 +129,6 @@ TARGETS: dict[str, Callable[[Protocol, Budget], list[Cell]]] = {
 """Cells of each table and figure."""
 
 
-ORDER = (("table1", "table2"), ("table3", "table4", "table5"), ("curves",), ("heatmaps", "densities"), ("capacity",))
-"""Targets in the order in which they are done, those together that are done together."""
-
-
-def in_order(cells: Iterable[Cell], protocol: Protocol, budget: Budget) -> list[list[Cell]]:
-    """Return cells in the order in which they are done, in groups; those of no target come last."""
-    left = dict.fromkeys(cells)
-    groups = []
-    for targets in ORDER:
-        group = [cell for cell in cells_of(targets, protocol, budget) if cell in left]
-        left = {cell: None for cell in left if cell not in set(group)}
-        groups.append(group)
-    return [*groups, list(left)]
-
-
 def cells_of(targets: Iterable[str], protocol: Protocol, budget: Budget) -> list[Cell]:
     """Return the cells of some tables and figures, each once."""
     return list(dict.fromkeys(cell for target in targets for cell in TARGETS[target](protocol, budget)))

@@ -31,6 +31,11 @@ class Contender:
     grid_radius: float | None = None
     always_repeated: bool = False
 
+    @property
+    def is_papers(self) -> bool:
+        """Whether it stands for one of the paper's models; the default of GOLA does for its own."""
+        return self.published == self.operator
+
 
 CONTENDERS = (
     # A little more than the spacing gives the grid graph, four neighbours: as graph networks on a grid have.

@@ -10,9 +10,10 @@ from gola.runs import ResultFolder
 from paper.ablation.page import write_ablation
 from paper.ablation.variants import ablation_cells
 from paper.budgets import BUDGETS, Budget
-from paper.cells import TARGETS, Cell, cells_of, in_order
+from paper.cells import TARGETS, Cell, cells_of
 from paper.complexity import Complexity, measure
 from paper.data import DataRecord, prepare
+from paper.order import in_order
 from paper.plan import Planned
 from paper.protocol import Protocol
 from paper.report.page import write_pages
@@ -103,8 +104,8 @@ class Reproduction:
     def planned(self, cells: Sequence[Cell], num_seeds: int | None = None, *, fresh: bool = False) -> list[Planned]:
         """Return the runs that fill the cells, in the order in which they are done.
 
-        Tables 1 and 2 come first, then the other tables, curves and the other figures; in each the first seed of all
-        before the second, and the quick runs first.
+        What the paper prints in Tables 1 and 2 comes first, then the rest of them, the other tables, curves and the
+        other figures; in each the first seed of all before the second, and the quick runs first.
 
         Args:
             cells: What to fill.

@@ -38,8 +38,8 @@ def summary(store: Store) -> list[Block]:
 
 
 def _models(store: Store) -> list[Contender]:
-    """Return the operators that are set beside the paper's models, the default of GOLA for its own."""
-    return [contender for contender in store.protocol.of_target("table1") if contender.published == contender.operator]
+    """Return the operators that stand for the paper's models."""
+    return [contender for contender in store.protocol.of_target("table1") if contender.is_papers]
 
 
 def _texts(numbers: Iterable[Number]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from gola.data.frame import Frame
 from gola.operators.cloud import Cloud
 from gola.problems import make_problem
 from paper.budgets import BUDGETS
-from paper.cells import TARGETS, Cell, cell_at, cells_of, in_order, run_of, seeds_of
+from paper.cells import TARGETS, Cell, cell_at, cells_of, run_of, seeds_of
 from paper.contenders import CONTENDERS, TABLES, Contender
 from paper.protocol import Protocol
 from paper.published import DENSITIES, PROBLEMS, SIZES
@@ -151,13 +151,6 @@ def test_steps_at_many_points_take_fewer_samples():
     batches = {cell.num_points: run(cell).training.batch_size for cell in cells("capacity") if cell.operator == "gola"}
     assert batches[1000] == 2
     assert batches[2000] == 1
-
-
-def test_tables_1_and_2_are_done_first_and_figures_last():
-    groups = in_order(cells(*TARGETS), PROTOCOL, STANDARD)
-    assert set(groups[0]) == set(cells("table1", "table2"))
-    assert sum(map(len, groups)) == len(cells(*TARGETS))
-    assert {cell.operator for cell in groups[3]} == {"gkn", "gola"}
 
 
 def test_grid_operators_see_a_coarser_grid_in_the_curves():

@@ -59,6 +59,15 @@ def test_the_network_is_the_original_fourier_neural_operator(resolution, zeros):
     torch.testing.assert_close(operator(cloud), features.reshape(-1, 1), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(6,), (12, 7), (8, 6, 9), (4, 12)], ids=str)
+def test_convolutions_are_those_of_the_library_on_every_grid(shape):
+    torch.manual_seed(0)
+    network = Fno(replace(SMALL, dim=len(shape))).network
+    features = torch.randn(2, SMALL.width, *shape)
+    expected = network.convolutions[0](features)
+    torch.testing.assert_close(network._convolved(features, network.convolutions[0]), expected, rtol=1e-4, atol=1e-6)
+
+
 def test_the_default_has_the_published_number_of_parameters_and_sizes():
     operator = Fno(FnoConfig())
     assert operator.num_parameters == 1_188_353
@@ -75,8 +84,8 @@ def test_the_spectral_weights_begin_small_and_positive_as_in_the_original():
 def test_padding_adds_its_share_of_the_grid_and_keeps_it_even(padding, padded):
     seen = []
     operator = Fno(replace(SMALL, padding=padding))
-    for convolution in operator.network.convolutions:
-        convolution.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0].shape[2:]))
+    for skip in operator.network.skips:
+        skip.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0].shape[2:]))
     operator(grid_cloud(16))
     assert seen == [(padded, padded)] * 2
 

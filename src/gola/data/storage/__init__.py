@@ -2,7 +2,8 @@
 
 from gola.data.storage.layout import Header, as_provenance
 from gola.data.storage.parts import Parts
-from gola.data.storage.reader import StoredSamples, read_dataset
+from gola.data.storage.reader import read_dataset
+from gola.data.storage.stored_samples import StoredSamples
 from gola.data.storage.writer import write_samples
 
 __all__ = [

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, pad
 
 from gola.extras import require
+from gola.operators.baselines.few_waves import are_few, from_waves, to_waves
 from gola.operators.baselines.gridding import Interpolation, Lattice, LatticeBox, from_lattice, lattice_of, onto_lattice
 from gola.operators.cloud import Cloud
 from gola.operators.operator import Network, OperatorConfig
@@ -75,7 +76,7 @@ class FourierNetwork(nn.Module):
 
     def __init__(self, config: FnoConfig) -> None:
         super().__init__()
-        self.padding = config.padding
+        self.padding, self.num_modes = config.padding, config.num_modes
         built = _library().FNO(
             # The library keeps n // 2 + 1 waves along the last axis, where the others follow for a real function.
             n_modes=(*(2 * config.num_modes,) * (config.dim - 1), 2 * config.num_modes - 2),
@@ -101,12 +102,28 @@ class FourierNetwork(nn.Module):
         features = pad(self.lift(inputs), self._zeros(shape))
         last = len(self.convolutions) - 1
         for layer, (convolution, skip) in enumerate(zip(self.convolutions, self.skips, strict=True)):
-            features = convolution(features) + skip(features)
+            features = self._convolved(features, convolution) + skip(features)
             features = gelu(features) if layer < last else features
         for axis, size in enumerate(shape, start=2):
             features = features.narrow(axis, 0, size)
         outputs: Tensor = self.project(features)
         return outputs
+
+    def _convolved(
+        self, features: Float[Tensor, "sample width *grid"], convolution: Any
+    ) -> Float[Tensor, "sample width *grid"]:
+        """Multiply each kept wave by its own matrix.
+
+        The library does the same by fast Fourier transforms, which also know what to do on grids with fewer waves.
+        """
+        shape = features.shape[2:]
+        if not are_few(shape, self.num_modes):
+            whole: Tensor = convolution(features)
+            return whole
+        weight: Complex[Tensor, "width width *mode"] = convolution.weight.tensor
+        waves = to_waves(features, self.num_modes)
+        filtered = torch.einsum("bi...,io...->bo...", waves, weight)
+        return from_waves(filtered, shape) + convolution.bias
 
     def _zeros(self, shape: Sequence[int]) -> list[int]:
         """How many zeros to add before and after each axis, the last axis first."""
