@@ -94,6 +94,8 @@ def import_files(
     files, cases = _read_series(patterns, times) if series else _read_all(patterns)
     if times is not None and not series:
         raise ValueError("times belong to numbered files, one for each time; say that they are a series.")
+    if not inputs and not targets:
+        _warn_of_no_targets(cases[0], regions)
     if not (inputs or regions or distances) and parameters is None:
         inputs = _differing_numbers(cases)
     chosen = [choose(case, inputs, targets, keep_fields=keep_fields) for case in cases]
@@ -101,8 +103,6 @@ def import_files(
     if parameters is not None:
         names = [re.sub(r"[-_.]?\*", "", str(file)) for file in files]
         chosen = with_table(chosen, read_cases(parameters), names)
-    if not targets:
-        _warn_of_no_targets(cases[0], [*inputs, *regions])
     dataset = _dataset(files, chosen, periods=periods)
     return dataset if keep_fields else as_parameters(dataset, constant_inputs(dataset))
 
@@ -188,10 +188,9 @@ def _differing_numbers(cases: Sequence[Case]) -> list[str]:
     return [name for name in names if len({case.parameters[name] for case in cases}) > 1]
 
 
-def _warn_of_no_targets(case: Case, used: Sequence[str | Channel]) -> None:
-    """Say which arrays may have been meant as targets."""
-    names = {name if isinstance(name, str) else name.name for name in used}
-    others = [name for name in case.arrays if name not in names]
+def _warn_of_no_targets(case: Case, regions: Sequence[str]) -> None:
+    """Say which arrays may have been meant as targets, where nobody said that only inputs are wanted."""
+    others = [name for name in case.arrays if name not in regions]
     if others:
         warnings.warn(
             f"No targets were named, so nothing can be fitted to this data set. {case.label} also has"
