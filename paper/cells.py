@@ -175,11 +175,13 @@ def run_of(cell: Cell, protocol: Protocol, budget: Budget, data: Path, seed: int
         cell.operator, problem, num_train=cell.num_train, density=_density_of(cell, protocol)
     )
     redrawn = protocol.redraws(cell.operator) and not cell.known_points and cell.num_points is not None
+    in_step = None if cell.num_points is None else budget.points_in_step(cell.operator, cell.num_points)
     return RunConfig(
         data=str(data / f"{cell.problem}.h5"),
         operator=cell.operator,
-        settings={**budget.settings.get(cell.operator, {}), **dict(cell.settings)},
-        training=replace(training, points_per_epoch=cell.num_points) if redrawn else training,
+        settings={**budget.settings_of(cell.operator, cell.num_points), **dict(cell.settings)},
+        # With known points, too, a step may see some of them.
+        training=replace(training, points_per_epoch=in_step) if redrawn or in_step != cell.num_points else training,
         num_train=cell.num_train,
         num_test=protocol.num_test,
         num_points=cell.num_points,

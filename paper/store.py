@@ -105,8 +105,10 @@ class Store:
         """Estimate the time of a run on one core, once for all its seeds; None where nothing similar is known."""
         key = Key.of(run, variant)
         if key not in self._known_seconds:
-            similar = estimated_seconds([run], self._timed.get(variant, []))
-            self._known_seconds[key] = self.budget.seconds_of(run) if similar is None else similar
+            # Those of the budget were measured on a quiet machine; runs are done on busy ones too.
+            quiet = None if variant else self.budget.seconds_of(run)
+            similar = estimated_seconds([run], self._timed.get(variant, [])) if quiet is None else quiet
+            self._known_seconds[key] = similar
         return self._known_seconds[key]
 
     def _run(self, cell: Cell, seed: int) -> RunConfig:

@@ -90,6 +90,14 @@ VARIANTS = {
         settings={"width": 32, "kernel_width": 64, "radius": 0.2},
         training=replace(_FIRST, batch_size=2, learning_rate=4e-3),
     ),
+    **{
+        f"gkn, radius 0.25, {layers} iterations, {points} points, rate {rate}": Variant(
+            operator="gkn",
+            settings={"width": 32, "kernel_width": 64, "radius": 0.25, "num_layers": layers},
+            training=replace(_FIRST, num_steps=2000, batch_size=2, learning_rate=float(rate), points_per_epoch=points),
+        )
+        for layers, points, rate in ((4, 300, "1e-3"), (4, 300, "4e-3"), (6, 200, "4e-3"), (6, 300, "4e-3"))
+    },
     "paper, rate 1e-3": Variant(operator="gola/paper", training=replace(_PAIRS, num_steps=2000)),
 }
 

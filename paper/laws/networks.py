@@ -84,7 +84,9 @@ def relative_errors(predictions: Fields, targets: Fields) -> Float[Tensor, " sam
     return (predictions - targets).flatten(1).norm(dim=1) / targets.flatten(1).norm(dim=1)
 
 
-def trained_error(name: str, train: tuple[Fields, Fields], test: tuple[Fields, Fields], *, seed: int) -> float:
+def trained_error(
+    name: str, train: tuple[Fields, Fields], test: tuple[Fields, Fields], *, seed: int, epochs: int = EPOCHS
+) -> float:
     """Train as the authors do, but for choosing the epoch on the test samples; return the mean error on these."""
     torch.manual_seed(seed)
     inputs, targets = train
@@ -93,7 +95,7 @@ def trained_error(name: str, train: tuple[Fields, Fields], test: tuple[Fields, F
     (centre, scale), (mean, spread) = ((field.mean(0), field.std(0) + 1e-5) for field in train)
     optimiser = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.StepLR(optimiser, HALVED_EVERY, 0.5)
-    for _ in range(EPOCHS):
+    for _ in range(epochs):
         for rows in torch.randperm(len(inputs)).split(BATCH):
             predictions = network((inputs[rows] - centre) / scale) * spread + mean
             optimiser.zero_grad()

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from gola.report.page import Block, Code, Facts, Picture, Report, Table, Text
 
 
-def to_markdown(report: Report, files: Mapping[Picture, str], inserted: str = "") -> str:
+def to_markdown(report: Report, files: Mapping[Picture, str], inserted: str = "", *, place: int = 1) -> str:
     """Return a report as Markdown.
 
     Args:
         report: The report.
         files: Where its pictures are, as seen from the page; other pictures are left out.
-        inserted: Markdown to stand after the first section.
+        inserted: Markdown to stand between two sections.
+        place: How many sections stand before it.
     """
     parts = [f"# {report.title}", report.lead]
-    for place, section in enumerate(report.sections):
-        if place == 1 and inserted:
+    for number, section in enumerate(report.sections):
+        if number == place and inserted:
             parts.append(inserted.strip())
         shown = [block for block in section.blocks if not isinstance(block, Picture) or block in files]
         parts += [f"## {section.title}", *(_block(block, files) for block in shown)]

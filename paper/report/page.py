@@ -22,9 +22,10 @@ from paper.store import Store
 
 REPORT = "report.html"
 _ABLATION = "Ablation: what each step gains"
+_READING = "How to read the tables"
 # Pictures are kept under version control for this one figure only; the others are in the HTML report.
 _DRAWN_ON_THE_PAGE = "curves"
-_FIGURES_FIRST = ("curves", "heatmaps")
+_FIGURES_FIRST = ("curves", "heatmaps", "densities", "capacity")
 _ONLY_IN_THE_REPORT = [TITLES[target] for target in ("heatmaps", "densities", "capacity")] + [_ABLATION]
 _CLAIMS = (
     "The paper claims that GOLA has the lowest error everywhere, below FNO and GKN on all four problems, and that its"
@@ -40,7 +41,7 @@ def report_of(store: Store, varied: Store, measured: Complexity | None) -> Repor
         sections=[
             Section("Twenty numbers", summary(store)),
             *(section_of(target, store, measured) for target in _FIGURES_FIRST),
-            Section("How to read the tables", [Text(tables.EXPLANATION)]),
+            Section(_READING, [Text(tables.EXPLANATION)]),
             *(section_of(target, store, measured) for target in TITLES if target not in _FIGURES_FIRST),
             Section("What the numbers say", [Text(_CLAIMS), *findings(store), *standing(store), *calibration(store)]),
             Section(_ABLATION, [ablation_picture(varied)]),
@@ -71,15 +72,22 @@ def write_pages(
     _with_comments(report, findings_text).save(work / REPORT)
     files = _write_pictures(report, pictures, pages)
     with replacing(page) as temporary:
-        temporary.write_text(to_markdown(_short(report), files, findings_text), encoding="utf-8")
+        short = _short(report)
+        text = to_markdown(short, files, findings_text, place=_place_of_comments(short))
+        temporary.write_text(text, encoding="utf-8")
     return [work / REPORT, page]
 
 
 def _with_comments(report: Report, comments: str) -> Report:
+    """Insert our comments between figures and tables."""
     made_with = Section("Versions", [Text(f"Made by `make paper` with {versions()}.")])
     ours = [Section("Our conclusions", [Text(part) for part in paragraphs(comments)])] if comments else []
-    first, *others = report.sections
-    return replace(report, sections=[first, *ours, *others, made_with])
+    place = _place_of_comments(report)
+    return replace(report, sections=[*report.sections[:place], *ours, *report.sections[place:], made_with])
+
+
+def _place_of_comments(report: Report) -> int:
+    return next(place for place, section in enumerate(report.sections) if section.title == _READING)
 
 
 def _short(report: Report) -> Report:
@@ -94,10 +102,11 @@ def _write_pictures(report: Report, pictures: Path, pages: Path) -> dict[Picture
     """Write the pictures of the Markdown page, and return where they are as seen from it."""
     path = pictures / f"{_DRAWN_ON_THE_PAGE}.png"
     section = next(section for section in report.sections if section.title == TITLES[_DRAWN_ON_THE_PAGE])
-    picture = next(block for block in section.blocks if isinstance(block, Picture))
-    with replacing(path) as temporary:
-        temporary.write_bytes(picture.png)
-    return {picture: Path(os.path.relpath(path, pages)).as_posix()}
+    drawn = [block for block in section.blocks if isinstance(block, Picture)]
+    for picture in drawn:
+        with replacing(path) as temporary:
+            temporary.write_bytes(picture.png)
+    return {picture: Path(os.path.relpath(path, pages)).as_posix() for picture in drawn}
 
 
 def _lead(store: Store) -> str:

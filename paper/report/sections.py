@@ -29,6 +29,7 @@ _TABLES: dict[str, Callable[[Store], list[Table]]] = {
     "table4": tables.table4,
     "table5": tables.table5,
 }
+_SHARE_TO_DRAW = 0.1
 _FIGURES: dict[str, Callable[[Store], Picture]] = {
     "curves": figures.curves,
     "heatmaps": figures.heatmaps,
@@ -47,7 +48,10 @@ def _blocks(target: str, store: Store, measured: Complexity | None) -> list[Bloc
         return list(_TABLES[target](store))
     if target in _FIGURES:
         lines = store.planned(cells_of([target], store.protocol, store.budget))
-        return [_FIGURES[target](store), Text(progress(lines))]
+        done = sum(line.is_done for line in lines)
+        # With fewer results there is more grey than figure.
+        drawn = [_FIGURES[target](store)] if done >= _SHARE_TO_DRAW * len(lines) else []
+        return [*drawn, Text(progress(lines) if drawn else f"Not drawn yet: {progress(lines)}")]
     return _complexity_blocks(measured)
 
 

@@ -9,13 +9,13 @@ from gola.runs import error_text
 from gola.runs.comparison import spread
 from paper.cells import Cell, cell_at, known_points, places_of
 from paper.contenders import Contender
-from paper.plan import seconds_left, time_text
 from paper.protocol import TITLES, Protocol
 from paper.published import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5
 from paper.store import Store
 
-THE_PAPERS = "– the paper's"
-RATIO = "– ours ÷ the paper's"
+MISSING = "–"
+THE_PAPERS = "[the paper's]"
+RATIO = "ours ÷ the paper's"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,13 +25,11 @@ class Number:
     Attributes:
         errors: Ours, by seed; empty where it is missing.
         error_bar: Standard error of each, from the scatter over test samples.
-        seconds: Estimate of the time of its missing runs; None where nothing similar was ever done.
         published: The paper's; None where it has none.
     """
 
     errors: Mapping[int, float]
     error_bar: float = 0.0
-    seconds: float | None = 0.0
     published: float | None = None
 
     @property
@@ -43,18 +41,18 @@ class Number:
     def text(self) -> str:
         """Ours in words."""
         if self.mean is None:
-            return "missing" if self.seconds is None else f"missing, {time_text(self.seconds)}"
+            return MISSING
         return f"{error_text(self.mean, spread(self.errors.values()))} ({len(self.errors)})"
 
     @property
     def published_text(self) -> str:
         """The paper's in words."""
-        return "–" if self.published is None else f"[{self.published:.4f}]"
+        return MISSING if self.published is None else f"[{self.published:.4f}]"
 
     @property
     def ratio_text(self) -> str:
         """Ours divided by the paper's."""
-        return "–" if self.mean is None or self.published is None else f"{self.mean / self.published:.2f}"
+        return MISSING if self.mean is None or self.published is None else f"{self.mean / self.published:.2f}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +66,11 @@ class Line:
 
     title: str
     numbers: Sequence[Number]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show, neither of ours nor of the paper's."""
+        return not any(number.errors or number.published is not None for number in self.numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +90,11 @@ class Sheet:
     lines: Sequence[Line]
 
     def table(self) -> Table:
-        """Write the numbers down: three rows for each operator that the paper has too."""
-        rows = [row for line in self.lines for row in _rows(line, self.lines)]
-        return Table(heading=[self.corner, *self.columns], rows=rows, caption=self.caption)
+        """Write the numbers down: three rows for each operator that the paper has too, none for what has not run."""
+        rows = [row for line in self.lines if not line.is_empty for row in _rows(line, self.lines)]
+        waiting = "; ".join(line.title for line in self.lines if line.is_empty)
+        caption = f"{self.caption}. Not run yet: {waiting}." if waiting else self.caption
+        return Table(heading=[self.corner, *self.columns], rows=rows, caption=caption)
 
 
 def problem_titles(store: Store) -> list[str]:
@@ -212,7 +217,6 @@ def number_of(store: Store, cell: Cell, published: float | None = None, *, test_
     return Number(
         errors=store.errors(cell, test_points),
         error_bar=store.error_bar(cell, test_points),
-        seconds=seconds_left(store.planned([cell])),
         published=published,
     )
 
@@ -225,6 +229,7 @@ def _rows(line: Line, lines: Sequence[Line]) -> list[list[str]]:
     rows = [[line.title, *ours]]
     if any(number.published is not None for number in line.numbers):
         rows.append([THE_PAPERS, *(number.published_text for number in line.numbers)])
+    if any(number.ratio_text != MISSING for number in line.numbers):
         rows.append([RATIO, *(number.ratio_text for number in line.numbers)])
     return rows
 

@@ -4,16 +4,17 @@ from collections.abc import Iterable, Iterator
 
 from gola.report.page import Block, Table, Text
 from paper.cells import Cell, cell_at, places_of
-from paper.contenders import Contender
+from paper.contenders import OURS, Contender
 from paper.protocol import TITLES
 from paper.published import TABLE_1, TABLE_2
-from paper.report.sheets import Number, number_of, problem_titles, usual
+from paper.report.sheets import MISSING, Number, number_of, problem_titles, usual
 from paper.store import Store
 
 _GOLA = "gola"
 _CAPTION = (
     "The twenty numbers of the paper's Table 1, from {few} training samples, and the eight of Table 2, from {many}:"
-    " ours, [the paper's], and ours divided by the paper's. Relative L2 error on {test} test samples. GCN, DeepONet and"
+    " ours, [the paper's], and ours divided by the paper's, bold where ours is at most the paper's; “–” has not run"
+    " yet. Relative L2 error on {test} test samples. GCN, DeepONet and"
     " FNO see the full grid; GKN and GOLA see {points} points, drawn again in every epoch; GOLA has its default preset."
 )
 
@@ -45,9 +46,14 @@ def _models(store: Store) -> list[Contender]:
 def _texts(numbers: Iterable[Number]) -> Iterator[str]:
     for number in numbers:
         if number.mean is None:
-            yield f"missing {number.published_text}"
+            yield f"{MISSING} {number.published_text}"
         else:
-            yield f"{number.mean:.4f} {number.published_text} {number.ratio_text}"
+            yield f"{number.mean:.4f} {number.published_text} {_ratio(number)}"
+
+
+def _ratio(number: Number) -> str:
+    reached = number.mean is not None and number.published is not None and number.mean <= number.published
+    return f"**{number.ratio_text}**" if reached else number.ratio_text
 
 
 def _at_few(store: Store, contender: Contender, problem: str) -> Number:
@@ -77,7 +83,28 @@ def _paragraph(store: Store) -> str:
         if name in contenders:
             rivals = [_at_few(store, contenders[name], problem) for problem in protocol.problems]
             parts.append(f"From {protocol.few} samples it is {_below(few, rivals, contenders[name].title, store)}.")
-    return " ".join(parts)
+    return " ".join([*parts, *_closed_forms(store)])
+
+
+def _closed_forms(store: Store) -> list[str]:
+    """Say where an operator in closed form is below every network, of ours and of the paper's."""
+    protocol = store.protocol
+    closed = [contender for contender in protocol.of_target("table1") if _is_closed(contender)]
+    names = []
+    for problem in protocol.problems:
+        numbers = [_at_few(store, contender, problem) for contender in _models(store)]
+        networks = [error for number in numbers for error in (number.mean, number.published) if error is not None]
+        errors = [_at_few(store, contender, problem).mean for contender in closed]
+        known = [error for error in errors if error is not None]
+        names += [TITLES[problem]] if known and networks and min(known) < min(networks) else []
+    if not names:
+        return []
+    forms = ", ".join(f"`{contender.operator}`" for contender in closed)
+    return [f"A closed form ({forms}) is below all networks, ours and the paper's, on {', '.join(names)}."]
+
+
+def _is_closed(contender: Contender) -> bool:
+    return contender.published is None and contender.operator != OURS
 
 
 def _reached(numbers: list[Number]) -> str:
@@ -97,4 +124,5 @@ def _below(ours: list[Number], theirs: list[Number], title: str, store: Store) -
     names = [problem for problem, is_below in known if is_below]
     if not known:
         return f"not compared with our {title} yet"
-    return f"below our {title} on {', '.join(names)}" if names else f"below our {title} nowhere"
+    missing = f" ({len(ours) - len(known)} missing)" if len(known) < len(ours) else ""
+    return f"below our {title} on {', '.join(names) or f'none of {len(known)} problems'}{missing}"

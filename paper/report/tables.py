@@ -2,16 +2,16 @@
 
 from gola.report.page import Table
 from paper.published import ERROR_REDUCTIONS, PPI_NO_FNO
-from paper.report.sheets import SHEETS, problem_titles, usual
+from paper.report.sheets import MISSING, SHEETS, problem_titles, usual
 from paper.store import Store
 
 EXPLANATION = (
     "Mean relative L2 error on the test samples; where there are several seeds, their mean ± standard deviation, and in"
     " brackets how many seeds. Numbers in square brackets are the paper's, and the row below them is ours divided by"
-    " the paper's: below 1 ours is lower. **Bold** is the lowest of ours in a column. A missing cell shows what it"
-    " would take on one core, roughly. GOLA and GKN see points that are drawn again from a training sample's grid in"
-    " every epoch, as in the code that the paper follows; “known points” is the stricter protocol, in which a training"
-    " sample is known at its points only, drawn once."
+    " the paper's: below 1 ours is lower. **Bold** is the lowest of ours in a column. “–” has not run yet, or is not"
+    " in the paper. GOLA and GKN see points that are drawn again from a training sample's grid in every epoch, as in"
+    " the code that the paper follows; “known points” is the stricter protocol, in which a training sample is known at"
+    " its points only, drawn once."
 )
 
 
@@ -23,7 +23,7 @@ def table1(store: Store) -> list[Table]:
     reference = [PPI_NO_FNO.get(problem, {}).get(protocol.few) for problem in protocol.compared]
     row = ["FNO of PPI-NO, full grid", *(_bracketed(error) for error in reference)]
     note = "PPI-NO (arXiv 2502.02682) is the same group's earlier work, at its best epoch on test samples."
-    return [Table(heading=table.heading, rows=[*table.rows, row], caption=f"{sheet.caption}. {note}")]
+    return [Table(heading=table.heading, rows=[*table.rows, row], caption=f"{table.caption.rstrip('.')}. {note}")]
 
 
 def table2(store: Store) -> list[Table]:
@@ -42,7 +42,7 @@ def table2(store: Store) -> list[Table]:
         *_plainly("table2", store),
         Table(
             heading=["error reduction", *problem_titles(store)],
-            rows=[*reductions, printed],
+            rows=[*(row for row in reductions if set(row[1:]) != {MISSING}), printed],
             caption="Error reduction: one minus the error divided by GKN's, over the seeds that both have.",
         ),
     ]
@@ -77,8 +77,8 @@ def _plainly(target: str, store: Store) -> list[Table]:
 
 
 def _bracketed(error: float | None) -> str:
-    return "–" if error is None else f"[{error:.4f}]"
+    return MISSING if error is None else f"[{error:.4f}]"
 
 
 def _share(share: float | None) -> str:
-    return "missing" if share is None else f"{100 * share:.1f} %"
+    return MISSING if share is None else f"{100 * share:.1f} %"

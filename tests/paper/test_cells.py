@@ -41,9 +41,11 @@ def test_tables_1_and_2_have_both_protocols_of_operators_whose_points_are_drawn_
     for target in ("table1", "table2"):
         strict = [cell for cell in cells(target) if cell.known_points]
         assert {cell.operator for cell in strict} == {"gkn", "gola"}
-        assert {run(cell).training.points_per_epoch for cell in strict} == {None}
+        assert {run(cell).training.points_per_epoch for cell in strict if cell.operator == "gola"} == {None}
         drawn = [run(replace(cell, known_points=False)) for cell in strict]
-        assert all(one.whole_training and one.training.points_per_epoch == one.num_points == 1000 for one in drawn)
+        assert all(one.whole_training and one.num_points == 1000 for one in drawn)
+        seen = {one.operator: one.training.points_per_epoch for one in drawn}
+        assert seen == {"gkn": STANDARD.drawn["gkn"], "gola": 1000}
 
 
 def test_operators_on_the_full_grid_and_closed_forms_see_the_same_points_always():
@@ -159,3 +161,20 @@ def test_grid_operators_see_a_coarser_grid_in_the_curves():
     assert PROTOCOL.law_of("nonlinear_diffusion_64").parameters["resolution"] == 64
     assert PROTOCOL.law_of("nonlinear_diffusion_64").parameters["mean_forcing"] > 0
     assert PROTOCOL.law_of("zero_mean_diffusion").parameters == {"resolution": 128}
+
+
+def test_steps_of_gkn_see_some_of_a_samples_points_in_both_protocols():
+    usual = Cell(problem="darcy", operator="gkn", num_train=30, num_points=1000)
+    drawn = STANDARD.drawn["gkn"]
+    for cell in (usual, replace(usual, known_points=True)):
+        assert run(cell).training.points_per_epoch == drawn
+        assert run(cell).num_points == 1000
+    assert run(usual).whole_training
+    assert not run(replace(usual, known_points=True)).whole_training
+
+
+def test_with_fewer_points_than_a_step_sees_the_radius_follows_them():
+    sparse = run(Cell(problem="darcy", operator="gkn", num_train=30, num_points=20))
+    assert sparse.training.points_per_epoch == 20
+    assert "radius" not in sparse.settings
+    assert "radius" in run(Cell(problem="darcy", operator="gkn", num_train=30, num_points=500)).settings

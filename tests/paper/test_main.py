@@ -53,7 +53,7 @@ def test_a_dry_run_lists_exactly_the_runs_of_table_1(tmp_path):
     repeated = set(product(("auto", "gola", "linear", "kernel", "nearest", "mean"), ("1000",), range(3)))
     rows = planned(text)
     # Long names continue on the next line of a narrow terminal.
-    first_lines = [(problem, name.removesuffix(" kernel_width=64"), *rest) for problem, name, *rest in rows]
+    first_lines = [(problem, name.partition(" kernel_width")[0], *rest) for problem, name, *rest in rows]
     found = {(problem, name, points, int(seed)) for problem, name, _, points, seed in first_lines}
     protocol = Protocol()
     expected = {(problem, *run) for problem in protocol.compared for run in {*once, *repeated}}
@@ -117,7 +117,7 @@ def test_runs_that_were_finished_before_ctrl_c_are_in_the_table(tiny, monkeypatc
 
 def test_a_report_alone_does_no_runs(tiny):
     success("report", "--out", tiny.out)
-    assert "missing" in (tiny.out / "results.md").read_text()
+    assert "Not run yet" in (tiny.out / "results.md").read_text()
     assert "# What each step gains" in (tiny.out / "ablation.md").read_text()
     assert not tiny.data.exists()
 
@@ -130,7 +130,7 @@ def test_failed_runs_are_counted_and_shown_as_missing(tiny, monkeypatch):
     result = run("table2", "--operators", "pod_rbf", "--workers", 1, "--out", work.out)
     assert result.exit_code == 0
     assert "2 of 2 runs failed and are missing" in result.stderr
-    assert "| POD | missing" in (work.out / "results.md").read_text()
+    assert re.search(r"Not run yet: [^.]*POD", (work.out / "results.md").read_text())
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; padding-bottom: .25rem; border-
 p { margin: .6rem 0; max-width: 46rem; }
 .lead { font-size: 1.1rem; color: var(--soft); }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; margin: .8rem 0 .3rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .35rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th { font-weight: 600; background: var(--tint); }
+table { border-collapse: collapse; margin: .8rem 0 .3rem; font-size: .94rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th { font-weight: 600; background: var(--tint); white-space: normal; vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.2rem; margin: .8rem 0; }
 dt { color: var(--soft); }

@@ -70,4 +70,5 @@ def test_a_page_without_any_result_can_be_written(tmp_path):
     write_pages(store, store, None, work=tmp_path, pages=tmp_path, pictures=tmp_path)
     page = (tmp_path / "results.md").read_text()
     assert "Not measured yet" in page
-    assert "| missing |" in page
+    assert "Not drawn yet: 0 of" in page
+    assert "Not run yet:" in page
