@@ -159,10 +159,10 @@ _HEAD = """# Beside reduced-order models
   sample has its own points, on a raster. Copies are at most 6,000 in all, so that with many samples not every shift is
   used. In `perforated_darcy` one test sample has a solution 30 times smaller than the others and dominates the mean.
 - **Changed after a first look** at other seeds, where they failed: starting lengths and restarts of the Gaussian
-  processes, the rank of POD before EZyRB's GPR, and the number of copies (2,500 before). All three helped the references;
-  the number of copies still limits `vorticity`, whose errors hardly fall with more samples.
-- **Fresh seeds:** nothing was chosen by them. `burgers` has others, because `periodic_kernel` was changed after one of its
-  first two had shown a wrong choice of kernel.
+  processes, the rank of POD before EZyRB's GPR, and the number of copies (2,500 before). All three helped the
+  references; the number of copies still limits `vorticity`, whose errors hardly fall with more samples.
+- **Fresh seeds:** nothing was chosen by them. `burgers` has others, because `periodic_kernel` was changed after one of
+  its first two had shown a wrong choice of kernel.
 - **`auto`** chooses among its closed forms only, unless the table says otherwise: networks take minutes per cell.
 """
 
