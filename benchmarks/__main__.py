@@ -25,6 +25,12 @@ def main(names: list[str]) -> None:
         return
     print(f"{names[0]} ...", flush=True)
     measured = import_module(f"benchmarks.{names[0]}").measure()
+    for part in [measured] if isinstance(measured, dict) else measured:
+        keep(part)
+
+
+def keep(measured: dict[str, float]) -> None:
+    """Print what was measured, and write it beside what is known."""
     for key, value in measured.items():
         print(f"  {key:36s} {value:.4g}", flush=True)
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}

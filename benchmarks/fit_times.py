@@ -1,14 +1,21 @@
 """How long fits take, all choices included: ``python -m benchmarks fit_times``.
 
-Closed forms are measured in seconds of the processor on one thread, so that other work on the machine distorts them
-little; the automatic choice and the README's example in seconds on all cores, started anew as a user would.
+Times are seconds of the processor, so that other work on the machine distorts them little: of one thread for closed
+forms, and of all of them for the automatic choice and the README's example, which two cores take at best half as long
+for (``*_cpu_seconds``, beside the seconds that passed). Each is measured in a process of its own, whose peak of memory
+is that of the fit.
 """
 
+import multiprocessing
 import re
+import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,44 +36,81 @@ BEFORE = {
     "auto_seconds_eikonal": 510.0,
     "readme_seconds": 120.0,
 }
+# Operators with numbers of samples, points and channels, of functions that are smooth and known everywhere.
+SIZES: tuple[tuple[str, int, int, int], ...] = (
+    ("linear", 30, 1000, 1),
+    ("linear", 30, 1000, 20),
+    ("kernel", 30, 1000, 1),
+    ("kernel", 30, 1000, 20),
+    ("linear", 100, 1000, 1),
+    ("linear", 30, 100_000, 1),
+    ("pod_gp", 1000, 1000, 1),
+    ("kernel", 1000, 1000, 1),
+    ("linear", 1000, 1000, 1),
+)
 _WAVES = 12
 
 
-def measure() -> dict[str, float]:
-    """Return seconds and memory of fits, each beside the value before."""
-    # First, while this process has not started other threads.
-    measured = {"readme_seconds": readme_seconds(), "auto_seconds_eikonal": auto_seconds("eikonal")}
+def measure() -> Iterator[dict[str, float]]:
+    """Yield seconds and memory of fits, the quickest first, each as soon as it is known, and the values before."""
+    yield {f"{name}_before": value for name, value in BEFORE.items()}
+    small = [apart(partial(fit_times, "linear", problem))[0] for problem in PROBLEMS]
+    yield {f"linear_seconds_30x1000_{name}": seconds for name, seconds in zip(PROBLEMS, small, strict=True)}
+    yield {"linear_seconds_30x1000": float(np.mean(small))}
+    for operator, *sizes in SIZES:
+        yield smooth(operator, *sizes)
+    yield dict(zip(("readme_seconds", "readme_cpu_seconds"), readme_seconds(), strict=True))
+    automatic = apart(partial(auto_seconds, "eikonal"))
+    yield dict(zip(("auto_seconds_eikonal", "auto_cpu_seconds_eikonal"), automatic, strict=True))
+    yield smooth("linear", 30, 1_000_000)
+
+
+def smooth(operator: str, num_samples: int, num_points: int, num_channels: int = 1) -> dict[str, float]:
+    """Return seconds and memory of a fit to smooth functions."""
+    seconds, gib = apart(partial(fit_times, operator, None, num_samples, num_points, num_channels))
+    sizes = f"{num_samples}x{num_points}" + (f"x{num_channels}" if (num_samples, num_points) == (30, 1000) else "")
+    return {f"{operator}_seconds_{sizes}": seconds, f"{operator}_gib_{sizes}": gib}
+
+
+def apart(call: Callable[[], tuple[float, float]]) -> tuple[float, float]:
+    """Call in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(call).result()
+
+
+def fit_times(
+    operator: str, problem: str | None, num_samples: int = 30, num_points: int = 1000, num_channels: int = 1
+) -> tuple[float, float]:
+    """Fit on one thread; return seconds of the processor and the peak of memory, that of the data included."""
     torch.set_num_threads(1)
-    small = [linear_seconds(samples_of(problem)) for problem in PROBLEMS]
-    measured["linear_seconds_30x1000"] = float(np.mean(small))
-    measured["linear_seconds_30x100000"] = linear_seconds(smooth_samples(30, 100_000))
-    measured["linear_gib_30x100000"] = peak_gib()
-    return measured | {f"{name}_before": value for name, value in BEFORE.items()}
-
-
-def linear_seconds(data: Dataset) -> float:
-    """Fit ``linear`` and return the seconds of the processor."""
+    gola.fit(smooth_samples(4, 50), operator, progress=False)  # imports what it needs
+    if problem is None:
+        data = smooth_samples(num_samples, num_points, num_channels)
+    else:
+        data = samples_of(problem, num_samples, num_points)
     start = time.process_time()
-    gola.fit(data, "linear", progress=False)
-    return time.process_time() - start
+    gola.fit(data, operator, progress=False)
+    return time.process_time() - start, peak_gib()
 
 
-def auto_seconds(problem: str) -> float:
-    """Let ``auto`` choose, and return the seconds that passed."""
+def auto_seconds(problem: str) -> tuple[float, float]:
+    """Let ``auto`` choose; return the seconds that passed and those of the processor."""
     data = samples_of(problem)
-    start = time.perf_counter()
+    passed, spent = time.perf_counter(), time.process_time()
     gola.fit(data, progress=False)
-    return time.perf_counter() - start
+    return time.perf_counter() - passed, time.process_time() - spent
 
 
-def readme_seconds() -> float:
-    """Run the example of the README as a program of its own, and return the seconds that passed."""
+def readme_seconds() -> tuple[float, float]:
+    """Run the example of the README as a program of its own; return the seconds that passed and of the processor."""
     found = re.search(r"```python\n(import gola\n.*?)```", Path("README.md").read_text(), re.DOTALL)
     assert found is not None
     with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
+        start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-c", found[1]], check=True, cwd=folder, capture_output=True)
-        return time.perf_counter() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return time.perf_counter() - start, spent
 
 
 def samples_of(problem: str, num_samples: int = 30, num_points: int = 1000) -> Dataset:

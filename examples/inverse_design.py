@@ -44,27 +44,34 @@ def main(num_train: int, num_rounds: int) -> None:
     problem = make_problem("block_heat", resolution=4)
     *samples, goal = problem.generate(0, range(num_train + 1))
     table = np.stack([sample.parameters for sample in samples])
-    bounds = table.min(axis=0), table.max(axis=0)
+    lower, upper = table.min(axis=0), table.max(axis=0)
 
     def distance(sample: gola.Sample) -> float:
         return float(np.linalg.norm(sample.targets - goal.targets) / np.linalg.norm(goal.targets))
 
     print(f"nearest of {num_train} simulations: {100 * min(map(distance, samples)):.1f} % from the wanted field")
+    # A surrogate is to be trusted near simulations. So the search stays in a box around the nearest one, which is
+    # halved whenever the solver says that the last step was none forward.
+    reach = (upper - lower) / 2
     for number in range(1, num_rounds + 1):
+        nearest = min(samples, key=distance)
         train = gola.Dataset.from_samples(samples, targets=problem.targets, parameters=problem.parameters)
         surrogate = gola.fit(train, "pod_gp", progress=False)
-        solved = problem.simulate(found_parameters(surrogate, goal.points, goal.targets, *bounds))
+        box = np.maximum(lower, nearest.parameters - reach), np.minimum(upper, nearest.parameters + reach)
+        solved = problem.simulate(found_parameters(surrogate, goal.points, goal.targets, *box))
         samples.append(solved)
+        if distance(solved) >= distance(nearest):
+            reach = reach / 2
         print(
             f"round {number}, found by the surrogate and solved: {100 * distance(solved):.1f} % from the wanted field"
         )
-    for channel, value in zip(problem.parameters, samples[-1].parameters, strict=True):
+    for channel, value in zip(problem.parameters, min(samples, key=distance).parameters, strict=True):
         print(f"{channel.name:16s} {value:9.4g} {channel.unit}")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--num-train", type=int, default=60)
-    parser.add_argument("--num-rounds", type=int, default=4)
+    parser.add_argument("--num-rounds", type=int, default=6)
     options = parser.parse_args()
     main(options.num_train, options.num_rounds)

@@ -32,7 +32,7 @@ def test_the_weights_of_the_plate_sum_to_its_area(tmp_path):
 def test_gradients_find_a_better_design_than_all_simulations():
     said = run("inverse_design.py")
     nearest, *found = map(float, re.findall(r"([\d.]+) % from the wanted field", said))
-    assert min(found) < 0.8 * nearest
+    assert min(found) < 0.3 * nearest
 
 
 def test_suggested_simulations_are_solved_and_added():

@@ -11,7 +11,17 @@ from gola.fitting.auto.auto import AutoConfig
 from gola.protocol import TrainingConfig
 from gola.registry import OPERATORS
 
-CLOSED_FORMS = ("mean", "nearest", "pod_rbf", "pod_gp", "periodic_kernel", "kernel", "linear")
+CLOSED_FORMS = (
+    "mean",
+    "nearest",
+    "pod_rbf",
+    "pod_gp",
+    "periodic_kernel",
+    "kernel",
+    "linear",
+    "auto_closed_forms",
+    "morphed_gp",
+)
 AUTO_MEMBERS = tuple(name for name in AutoConfig().members if name != "spectral")
 NETWORKS = ("spectral", "gola", "fno", "gkn", "gcn", "deeponet")
 

@@ -26,6 +26,16 @@ def test_errors_are_relative_to_the_size_of_the_solution(surrogate, data):
     assert evaluation.channel_errors[:, 0] == pytest.approx(evaluation.errors, rel=1e-6)
 
 
+@pytest.mark.parametrize("together", [1, 130, 10_000])
+def test_errors_do_not_depend_on_how_many_samples_are_predicted_together(surrogate, data, together, monkeypatch):
+    expected = evaluate(surrogate, data).errors
+    monkeypatch.setattr("gola.surrogate.evaluation._TOGETHER", together)
+    finished = []
+    found = evaluate(surrogate, data, on_progress=finished.append)
+    assert found.errors == pytest.approx(expected, rel=1e-5)
+    assert finished[-1] == len(data)
+
+
 def test_fewer_points_can_be_drawn(surrogate, data):
     drawn = evaluate(surrogate, data, num_points=30, seed=4)
     assert drawn.errors == pytest.approx(evaluate(surrogate, data.subsample(30, seed=4)).errors)

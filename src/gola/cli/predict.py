@@ -91,7 +91,7 @@ def predict(
     from gola.data.formats import parse_numbers  # PyTorch is slow to import
     from gola.data.times import parse_times
     from gola.runs.inputs import Inputs
-    from gola.runs.prediction import predict_sample, read_places, require_writable, write_predictions
+    from gola.runs.prediction import predict_samples, read_places, require_writable, write_predictions
     from gola.surrogate.uncertainty.prediction import require_kind
 
     require_writable(out, at)
@@ -103,8 +103,8 @@ def predict(
         rows = _rows(inputs, sample, out)
         places = None if at is None else read_places(at, surrogate)
         predictions = []
-        for row in rows:
-            predictions.append(predict_sample(surrogate, inputs, row, places, asked, interval=interval, kind=checked))
+        for predicted in predict_samples(surrogate, inputs, rows, places, asked, interval=interval, kind=checked):
+            predictions.append(predicted)
             display.update("samples", len(predictions), len(rows))
     write_predictions(predictions, out, surrogate)
     _report(predictions, out, len(inputs), as_json=as_json)

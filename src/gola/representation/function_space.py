@@ -85,7 +85,7 @@ class FunctionSpace(Fitted):
     def __init__(self) -> None:
         super().__init__()
         self._register_empty("lower", "sides", "padding", "penalties")
-        self._recent: Recent[tuple[Tensor, Tensor]] = Recent()
+        self._recent: Recent[Tensor] = Recent()
 
     @staticmethod
     def around(points: Float[Tensor, "point dim"], *, padding: float, num_modes: int) -> "FunctionSpace":
@@ -191,12 +191,11 @@ class FunctionSpace(Fitted):
     def _angles_at(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point dim"]:
         return self.angles(self.fractions(points))
 
-    def _factors(self, points: Float[Tensor, "point dim"]) -> tuple[Float[Tensor, "mode mode"], Float[Tensor, " mode"]]:
-        """Return the factors of the normal equations, and how much a unit of the mean pulls at each coefficient."""
+    def _factors(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
+        """Return the factors of the normal equations."""
         matrix = self.gram(points)
         matrix.diagonal().add_(self.penalties)
-        factors = cholesky(matrix)
-        return factors, torch.cholesky_solve(self.averages[:, None], factors)[:, 0]
+        return cholesky(matrix)
 
     def fits(
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
@@ -206,15 +205,17 @@ class FunctionSpace(Fitted):
             yield self._fit(places, sample_values.double())
 
     def _fit(self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]) -> "FunctionFit":
-        factors, pulls = self._recent.of(lambda: self._factors(points), points, self.penalties, self.lower)
-        centre = values.mean(dim=0)
+        factors = self._recent.of(lambda: self._factors(points), points, self.penalties, self.lower)
+        centre, averages = values.mean(dim=0), self.averages
         sums = self.moments(points, values - centre)
-        solution = torch.cholesky_solve(sums, factors)
+        # How much a unit of the mean pulls at each coefficient is one more column: the factors are read once.
+        solved = torch.cholesky_solve(torch.cat([sums, averages[:, None]], dim=1), factors)
+        solution, pulls = solved[:, :-1], solved[:, -1]
         # The likeliest variance of noise, where penalties are its ratios to the variances of coefficients.
         noise = ((values - centre).square().sum(dim=0) - (sums * solution).sum(dim=0)).clamp(min=0.0) / len(values)
         # The constant carries the mean; it is added out of place, for derivatives.
         coefficients = torch.cat([solution[:1] + centre, solution[1:]])
-        return FunctionFit(coefficients=coefficients, averages=self.averages, pulls=pulls, noise=noise)
+        return FunctionFit(coefficients=coefficients, averages=averages, pulls=pulls, noise=noise)
 
 
 @final

@@ -1,9 +1,10 @@
 """Predict from file to file: inputs are read, predicted and written with their predictions."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +20,9 @@ from gola.runs.channels import ChannelError, channel_errors
 from gola.runs.inputs import DATA_SETS, Inputs
 from gola.surrogate.surrogate import Surrogate
 from gola.surrogate.uncertainty.prediction import Kind, Prediction
+
+# Samples that are predicted by one call.
+_TOGETHER = 64
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,26 +80,61 @@ def read_places(at: Path, surrogate: Surrogate) -> Sample:
     return places
 
 
-def predict_sample(
+def predict_samples(
     surrogate: Surrogate,
     inputs: Inputs,
-    index: int,
+    rows: Sequence[int],
     places: Sample | None = None,
     times: Float[np.ndarray, " time"] | None = None,
     *,
     interval: float | None = None,
     kind: Kind = "everywhere",
+) -> Iterator[Predicted]:
+    """Predict samples at their own points and times, or at others, perhaps with bands, several by one call.
+
+    Trajectories are predicted one by one: each has times of its own.
+    """
+    together = 1 if surrogate.has_time else _TOGETHER
+    for start in range(0, len(rows), together):
+        numbers = rows[start : start + together]
+        samples = [inputs.sample(number) for number in numbers]
+        began = time.perf_counter()
+        answers = _answers(surrogate, samples, None if places is None else places.points, times, interval, kind)
+        seconds = (time.perf_counter() - began) / len(samples)
+        for number, sample, answer in zip(numbers, samples, answers, strict=True):
+            judged = answer if isinstance(answer, Prediction) else None
+            values = answer.mean if isinstance(answer, Prediction) else answer
+            yield _predicted(surrogate, number, _at_times(sample, surrogate, times), values, judged, places, seconds)
+
+
+def _answers(
+    surrogate: Surrogate,
+    samples: Sequence[Sample],
+    at: Float[np.ndarray, "query dim"] | None,
+    times: Float[np.ndarray, " time"] | None,
+    interval: float | None,
+    kind: Kind,
+) -> Sequence[Float[np.ndarray, "*time row channel"] | Prediction]:
+    if len(samples) == 1:
+        only = samples[0]
+        if interval is None:
+            return [surrogate.predict_sample(only, at=at, times=times)]
+        return [surrogate.predict_sample(only, at=at, times=times, interval=interval, kind=kind)]
+    points, values, numbers = ([getattr(one, name) for one in samples] for name in ("points", "inputs", "parameters"))
+    found: Any = surrogate.predict(points, values, parameters=numbers, at=at, interval=interval, kind=kind)
+    answers: Sequence[Float[np.ndarray, "*time row channel"] | Prediction] = found
+    return answers
+
+
+def _predicted(
+    surrogate: Surrogate,
+    index: int,
+    sample: Sample,
+    values: Float[np.ndarray, "*time row channel"],
+    judged: Prediction | None,
+    places: Sample | None,
+    seconds: float,
 ) -> Predicted:
-    """Predict a sample at its own points and times, or at others, perhaps with a band."""
-    sample, at = inputs.sample(index), None if places is None else places.points
-    start = time.perf_counter()
-    if interval is None:
-        judged, values = None, surrogate.predict_sample(sample, at=at, times=times)
-    else:
-        judged = surrogate.predict_sample(sample, at=at, times=times, interval=interval, kind=kind)
-        values = judged.mean
-    seconds = time.perf_counter() - start
-    sample = _at_times(sample, surrogate, times)
     known = places is None and sample.targets.shape[-1] > 0
     if places is not None:
         nothing = np.empty((*values.shape[:-1], 0))

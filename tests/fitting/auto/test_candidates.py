@@ -54,7 +54,14 @@ def test_errors_that_cancel_make_a_blend():
     np.testing.assert_allclose(choice.weights, [1 / 3, 2 / 3], atol=1e-4)
     assert choice.error < 1e-4
     assert "the blend is clearly better" in choice.why
-    assert candidates(high=high).blended_error({1: low[1]}) < 1e-4
+    np.testing.assert_allclose(candidates(high=high).gains({1: low[1]}), [0.2], atol=1e-4)
+
+
+def test_gains_are_clear_where_they_exceed_their_own_scatter_and_a_least_one():
+    some = candidates()
+    assert some.are_clear(np.array([0.10, 0.12, 0.08, 0.11]), least=0.05)
+    assert not some.are_clear(np.array([0.10, 0.12, 0.08, 0.11]), least=0.15)
+    assert not some.are_clear(np.array([0.5, -0.3, -0.2, 0.4]), least=0.05)
 
 
 def test_channels_count_by_their_scale():

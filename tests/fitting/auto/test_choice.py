@@ -70,11 +70,20 @@ def test_a_network_that_gains_little_on_the_first_fold_is_given_up(monkeypatch):
     found, _ = chosen(session=Session(on_progress=lambda now: steps.append(now.step)))
     assert "A network (spectral), tried on 6 of 6 samples, did not help" in found.choice.why
     assert "spectral" not in found.choice.candidates
-    assert len(steps) == 2 + 2 + 4 + 4, "one epoch with and one without a PDE residual, then two networks"
+    expected = 2 + 2 + 2 + 4 + 4
+    assert len(steps) == expected, "a glance, one epoch with and one without a PDE residual, then two networks"
 
 
 def test_a_network_that_is_far_behind_is_given_up_after_a_probe(monkeypatch):
     monkeypatch.setattr("gola.fitting.auto.choice._FAR_BEHIND", 0.0)
+    steps = []
+    found, _ = chosen(session=Session(on_progress=lambda now: steps.append(now.step)))
+    assert "A network (spectral), tried on 3 of 6 samples, did not help" in found.choice.why
+    assert len(steps) == 2 + 2
+
+
+def test_a_hopeless_network_is_given_up_at_a_glance(monkeypatch):
+    monkeypatch.setattr("gola.fitting.auto.choice._HOPELESS", 0.0)
     steps = []
     found, _ = chosen(session=Session(on_progress=lambda now: steps.append(now.step)))
     assert "A network (spectral), tried on 3 of 6 samples, did not help" in found.choice.why
@@ -193,8 +202,8 @@ def trial_of(samples, members=("kernel", "spectral"), inputs="f", **settings):
 
 @pytest.fixture
 def always_worth_it(monkeypatch):
-    monkeypatch.setattr(_Trial, "_is_promising", lambda *_: True)
-    monkeypatch.setattr("gola.fitting.auto.choice._LEAST_GAIN", -np.inf)
+    for judge in ("_has_hope", "_is_promising", "_is_worth_it"):
+        monkeypatch.setattr(_Trial, judge, lambda *_: True)
 
 
 @pytest.mark.usefixtures("always_worth_it")

@@ -231,3 +231,27 @@ def test_a_line_has_no_more_waves_than_matrices_between_all_of_them_can_be_made_
     cloud, targets = scattered([waves(1, 1, seed=0)] * 3, sizes=[900] * 3, dim=1)
     space = Linear.space_for(Samples.of(cloud, targets, Mesh()), num_modes=1000, padding=1.25)
     assert space.num_modes == MOST_WAVES
+
+
+def test_with_very_many_channels_a_product_of_small_matrices_is_stored(monkeypatch):
+    monkeypatch.setattr("gola.operators.linear.candidate._MOST_NUMBERS", 0)
+    operator = small_operator("linear", num_modes=150, num_wide_modes=60, steps=("green", "reciprocity"))
+    operator.fit_cloud(*wave_samples(14, num_points=150))
+    cloud, targets = wave_samples(5, num_points=150, seed=1)
+    assert operator.rows.shape[0] == operator.weights.shape[2] == 14
+    assert relative_error(operator(cloud), targets, cloud.sizes) < 0.6
+    again = small_operator("linear", num_modes=150, num_wide_modes=60, steps=("green", "reciprocity"))
+    again.load_state_dict(operator.state_dict())
+    torch.testing.assert_close(again(cloud), operator(cloud))
+
+
+def test_a_file_that_holds_one_matrix_still_loads():
+    operator = small_operator("linear", num_modes=80)
+    cloud, targets = wave_samples(6, num_points=60)
+    operator.fit_cloud(cloud, targets)
+    stored = operator.state_dict()
+    stored["weights"] = operator.weights @ operator.rows if len(operator.rows) else operator.weights
+    del stored["rows"]
+    again = small_operator("linear", num_modes=80)
+    again.load_state_dict(stored)
+    torch.testing.assert_close(again(cloud), operator(cloud))

@@ -6,7 +6,7 @@ import torch
 
 from gola.geometry.symmetry import Symmetry
 from gola.operators.linear.green import Component
-from gola.operators.linear.linear_map import GreenPrior, SpectralPrior, lattice
+from gola.operators.linear.linear_map import Affine, GreenPrior, SpectralPrior, lattice
 from gola.representation.function_space import FunctionSpace
 from gola.representation.smoothness import growth
 from gola.representation.symmetry import Symmetries, whole_shells
@@ -50,7 +50,7 @@ def problem():
 
 
 def predict(found, coefficients):
-    return found.weights @ coefficients.flatten() + found.offset
+    return found.affine.dense @ coefficients.flatten() + found.affine.offset
 
 
 @pytest.mark.parametrize("prior", PRIORS)
@@ -86,7 +86,7 @@ def test_portions_of_nodes_are_fitted_as_all_together(problem, monkeypatch):
     whole = PRIORS[0].fit(inputs, coefficients, outputs, solutions, STILL)
     monkeypatch.setattr("gola.operators.linear.linear_map._PORTION", 5 * len(solutions) ** 2)
     parts = PRIORS[0].fit(inputs, coefficients, outputs, solutions, STILL)
-    torch.testing.assert_close(parts.weights, whole.weights)
+    torch.testing.assert_close(parts.affine.dense, whole.affine.dense)
     torch.testing.assert_close(parts.held_out, whole.held_out)
 
 
@@ -104,8 +104,8 @@ def test_samples_with_all_their_copies_are_fitted_as_if_each_were_a_sample(prior
     found = prior.fit(inputs, coefficients, outputs, solutions, group)
     copies, targets = group.inputs(inputs, coefficients), group.solutions(outputs, solutions)
     plain = prior.fit(inputs, copies, outputs, targets, STILL)
-    torch.testing.assert_close(found.weights, plain.weights, rtol=1e-7, atol=1e-7)
-    torch.testing.assert_close(found.offset, plain.offset, rtol=1e-7, atol=1e-7)
+    torch.testing.assert_close(found.affine.dense, plain.affine.dense, rtol=1e-7, atol=1e-7)
+    torch.testing.assert_close(found.affine.offset, plain.affine.offset, rtol=1e-7, atol=1e-7)
 
 
 @pytest.mark.parametrize("prior", SYMMETRIC_PRIORS)
@@ -143,3 +143,37 @@ def test_the_lattice_carries_functions_up_to_half_the_highest_wave():
         low = space.waves.max(dim=1).values <= space.waves.max() / 2
         expected = space.functions(elsewhere)
         torch.testing.assert_close((expected @ found)[:, low], expected[:, low], rtol=0, atol=5e-3)
+
+
+def test_a_product_is_kept_as_one_where_that_is_smaller_and_gives_the_same():
+    left, rows, offset = random_matrix(30, 3, 4), random_matrix(4, 40, seed=1), random_matrix(30, 3, seed=2)
+    kept, dense = Affine.of_product(left, rows, offset), Affine(weights=left @ rows, offset=offset)
+    assert kept.rows is not None
+    features = random_matrix(5, 40, seed=3)
+    torch.testing.assert_close(kept(features), dense(features))
+    torch.testing.assert_close(kept.dense, dense.dense)
+    assert Affine.of_product(random_matrix(2, 1, 4), rows, offset[:2, :1]).rows is None
+
+
+def test_of_very_many_samples_some_are_fitted_and_the_others_predicted(problem, monkeypatch):
+    monkeypatch.setattr("gola.operators.linear.linear_map._MOST_FITTED", 5)
+    inputs, coefficients, outputs, solutions = problem
+    fitted, unseen = [0, 2, 4, 6, 8], [1, 3, 5, 7]
+    found = PRIORS[0].fit(inputs, coefficients, outputs, solutions, STILL)
+    alone = PRIORS[0].fit(inputs, coefficients[fitted], outputs, solutions[fitted], STILL)
+    torch.testing.assert_close(found.held_out[fitted], alone.held_out)
+    torch.testing.assert_close(found.held_out[unseen], alone(coefficients[unseen]))
+    torch.testing.assert_close(found.affine.dense, alone.affine.dense)
+
+
+@pytest.mark.parametrize("symmetries", [STILL, GROUPS[0]])
+def test_waves_that_no_input_has_need_not_be_seen(problem, symmetries):
+    inputs, coefficients, outputs, solutions = problem
+    count = whole_shells(12, dim=2)
+    coefficients = coefficients.clone()
+    coefficients[..., count:] = 0.0
+    seen = replace(SYMMETRIC_PRIORS[0], num_modes=count)
+    found = seen.fit(inputs, coefficients, outputs, solutions, symmetries)
+    alone = seen.fit(space_of(count), coefficients[..., :count], outputs, solutions, symmetries)
+    torch.testing.assert_close(found.held_out, alone.held_out)
+    torch.testing.assert_close(found(coefficients), alone(coefficients[..., :count]))

@@ -47,3 +47,15 @@ def test_points_of_a_new_sample_stay_below_the_pooled_quantile_as_often_as_it_sa
         factor = pooled_quantile(pooled(samples[:-1]), 0.9)
         shares.append((samples[-1] <= factor).mean())
     assert 0.88 < np.mean(shares) < 0.93
+
+
+def test_shares_are_counted_as_by_comparing_each_score():
+    scores = [np.random.default_rng(number).lognormal(size=30) for number in range(6)]
+    places = (np.arange(200) + 0.5) / 200
+    rows = np.stack([np.quantile(one, places) for one in scores])
+    shares = np.linspace(0.0, 1.0, 501)
+    held = np.zeros(len(shares))
+    for number in range(6):
+        others = np.quantile(np.delete(rows, number, axis=0), shares)
+        held += [(rows[number] <= limit).mean() / 6 for limit in others]
+    np.testing.assert_allclose(pooled(scores), np.interp(shares, held, np.quantile(rows, shares)))

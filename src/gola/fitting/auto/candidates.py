@@ -83,16 +83,24 @@ class Candidates:
         """Return the mean error of predictions of some samples."""
         return float(self._errors(found).mean())
 
-    def blended_error(self, found: Predictions) -> float:
-        """Return the mean error of sums of all candidates and of further predictions of some samples.
+    def gains(self, found: Predictions) -> Float[np.ndarray, " sample"]:
+        """Return by how much further predictions of some samples lower their errors, in sums with all candidates.
 
         The weights of each sum are the best ones for the other samples: a sample that has a say in the weights would
         find any further predictions useful. One or two samples cannot do without.
         """
-        products = self._products([*self.held_out.values(), found], sorted(found))
+        rows = sorted(found)
+        products = self._products([*self.held_out.values(), found], rows)
+        single = _single_errors(products)[:, :-1]
+        best = single[:, single.mean(axis=0).argmin()]
         if len(products) < _FEWEST_JUDGES:
-            return float(errors_of(products, best_weights(products.sum(axis=0))).mean())
-        return float(blended_errors(products).mean())
+            return best - errors_of(products, best_weights(products.sum(axis=0)))
+        return best - blended_errors(products)
+
+    def are_clear(self, gains: Float[np.ndarray, " sample"], least: float) -> bool:
+        """Whether the mean gain is larger than its standard error, and than a number."""
+        doubt = _standard_error(gains) if len(gains) >= _FEWEST_JUDGES else 0.0
+        return float(gains.mean()) > max(least, doubt)
 
     def blended(self, weights: Mapping[str, float]) -> HeldOut:
         """Return the weighted sum of the held-out predictions of some candidates."""

@@ -31,10 +31,14 @@ from gola.registry import OPERATORS
 if TYPE_CHECKING:
     from gola.fitting.auto.auto import AutoConfig
 
+# Networks are looked at after a small share of the steps. They are hopeless if their error then is this many times that
+# of a closed form, where they correct nothing, or where they correct one.
+_GLANCE, _HOPELESS, _HOPELESS_CORRECTION = 0.05, 6.0, 1.5
 # Ways to train a network are compared by training for this share of the steps. It is given up if its error then is this
-# many times that of a closed form, or not below it where it corrects one,
+# many times that of a closed form,
 _PROBE, _FAR_BEHIND = 0.2, 3.0
-# or if, fully trained, it gains less than this share on the first folds of the samples in a blend with closed forms.
+# or if it gains less than this share in a blend with closed forms, or less than the standard error of its gain: after
+# these steps where it corrects one, or fully trained, on the first folds of the samples.
 _LEAST_GAIN = 0.02
 # Fewer waves than the spectral operator has by default: as accurate on Eikonal in half the time.
 _NETWORK_MODES = {1: 32, 2: 8, 3: 4, 4: 2}
@@ -77,12 +81,12 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]
     they had better be chosen for apart.
 
     A closed form gives its leave-one-out predictions by itself. Networks are trained without one fold of the samples
-    each. The first is trained shortly, and given up if it is far behind the closed forms; another one corrects what the
-    best closed form predicts for held-out samples. Then networks are trained as shortly with a learned PDE residual,
-    and on samples augmented by symmetries that the closed forms do not refute. The best plan is followed for all folds,
-    unless it gains nothing beside the closed forms on the first two. Weights of a blend are judged on samples that had
-    no say in them. The blend is taken if it is better than the best single candidate by more than the standard error of
-    the difference.
+    each. The first is trained for a moment, and then shortly, and given up if it is far behind the closed forms;
+    another one corrects what the best closed form predicts for held-out samples, and is given up unless it helps. Then
+    networks are trained as shortly with a learned PDE residual, and on samples augmented by symmetries that the closed
+    forms do not refute. The best plan is followed for all folds, unless it gains nothing beside the closed forms on the
+    first two. Weights of a blend are judged on samples that had no say in them. The blend is taken if it is better than
+    the best single candidate by more than the standard error of the difference.
 
     Where the time is limited, operators that do not fit in are left out, and networks are trained for fewer steps; the
     reason says what more time might bring.
@@ -213,18 +217,22 @@ class _Trial:
         num_steps = self._affordable_steps(name, trainer)
         if not num_steps:
             return
-        probe_steps = math.ceil(_PROBE * num_steps)
-        probes = [
-            TrainingPlan(name=f"{name}-probe{_suffix(base)}", fold=0, num_steps=probe_steps, base=base)
-            for base in bases
-        ]
-        probed = [found for _, found in trainer.trained(*probes)]
-        promising = [base for base, found in zip(bases, probed, strict=True) if self._is_promising(base, found)]
-        if not promising:
-            self._give_up(name, min(probed, key=self.candidates.mean_error))
-            return
-        trials = {plan: found for plan, found in zip(probes, probed, strict=True) if plan.base in promising}
-        further = [plan for plan in self._plans(name, promising, probe_steps) if plan not in trials]
+        probe_steps, trials = math.ceil(_PROBE * num_steps), {}
+        for suffix, steps, passes in (
+            ("glance", math.ceil(_GLANCE * num_steps), self._has_hope),
+            ("probe", probe_steps, self._is_promising),
+        ):
+            plans = [
+                TrainingPlan(name=f"{name}-{suffix}{_suffix(base)}", fold=0, num_steps=steps, base=base)
+                for base in bases
+            ]
+            tried = {plan: found for plan, (_, found) in zip(plans, trainer.trained(*plans), strict=True)}
+            trials = {plan: found for plan, found in tried.items() if passes(plan.base, found)}
+            if not trials:
+                self._give_up(name, min(tried.values(), key=self.candidates.mean_error))
+                return
+            bases = [plan.base for plan in trials]
+        further = [plan for plan in self._plans(name, bases, probe_steps) if plan not in trials]
         self._announce(f"training {name} in different ways")
         trials |= {plan: found for plan, (_, found) in zip(further, trainer.trained(*further), strict=True)}
         best = min(trials, key=lambda plan: self.candidates.mean_error(trials[plan]))
@@ -333,6 +341,7 @@ class _Trial:
 
     def _trainer(self, name: str, samples: dict[str, PreprocessedSamples]) -> EnsembleTrainer:
         num_ways = (self.config.residual_weight > 0) + self.config.symmetries + len(samples)
+        few = _PROBE * num_ways + _GLANCE * len(samples)
         changes: dict[str, Any] = {}
         if name == "spectral":
             changes["num_modes"] = self.config.num_modes or _NETWORK_MODES[self.config.dim]
@@ -342,7 +351,7 @@ class _Trial:
             samples=samples,
             folds=self.folds,
             task=self.task,
-            num_steps=math.ceil(self.config.num_steps * (len(self.folds) + _PROBE * num_ways)),
+            num_steps=math.ceil(self.config.num_steps * (len(self.folds) + few)),
             budget=self.budget,
         )
 
@@ -353,17 +362,24 @@ class _Trial:
             f" ({error:.4f} there, a closed form {best:.4f})."
         )
 
-    def _is_promising(self, base: str, found: Predictions) -> bool:
-        """Whether a network that was trained shortly is not far behind closed forms, or better if it corrects one."""
+    def _has_hope(self, base: str, found: Predictions) -> bool:
+        """Whether a network that was hardly trained may become as good as closed forms."""
         if not self.candidates.held_out:
             return True
-        limit = (1.0 if base else _FAR_BEHIND) * self.candidates.best_error(sorted(found))
-        return self.candidates.mean_error(found) < limit
+        limit = _HOPELESS_CORRECTION if base else _HOPELESS
+        return self.candidates.mean_error(found) < limit * self.candidates.best_error(sorted(found))
+
+    def _is_promising(self, base: str, found: Predictions) -> bool:
+        """Whether a network that was trained shortly is not far behind closed forms, or helps if it corrects one."""
+        if base or not self.candidates.held_out:
+            return self._is_worth_it(found)
+        return self.candidates.mean_error(found) < _FAR_BEHIND * self.candidates.best_error(sorted(found))
 
     def _is_worth_it(self, found: Predictions) -> bool:
         if not self.candidates.held_out:
             return True
-        return self.candidates.blended_error(found) < (1.0 - _LEAST_GAIN) * self.candidates.best_error(sorted(found))
+        least = _LEAST_GAIN * self.candidates.best_error(sorted(found))
+        return self.candidates.are_clear(self.candidates.gains(found), least)
 
     def _amplitudes(self) -> list[str]:
         """Say with which inputs the operator was found to scale."""

@@ -204,7 +204,7 @@ class CopiedSamples:
     def _probed(self, copy: Copy) -> Float[Tensor, "probe sample channel"]:
         if isinstance(self.space, FunctionSpace):
             return Probes.of(self.space, copied_solutions(self.space, self.solutions, copy), self.samples).values
-        nodes = Probes.nodes(self.space)
+        nodes = Probes.nodes(self.space, self.solutions.shape[2])
         return copied_solutions(self.space, self.solutions, copy, nodes).transpose(0, 1)
 
     def homogeneities(self, copies: Sequence[Copy]) -> list[Homogeneity]:

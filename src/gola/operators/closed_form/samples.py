@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -130,14 +131,20 @@ class Samples:
 
     def probes(self, count: int) -> Float[Tensor, "probe dim"]:
         """Draw places where the data are from the points of all samples, always the same ones."""
-        everywhere = torch.cat(list(self.points))
-        return everywhere[drawn(len(everywhere), count).to(everywhere.device)]
+        # Not put together first: they may be millions.
+        ends = torch.tensor([len(points) for points in self.points]).cumsum(0)
+        rows = drawn(int(ends[-1]), count)
+        numbers = torch.bucketize(rows, ends, right=True)
+        starts = torch.cat([ends.new_zeros(1), ends[:-1]])
+        places = zip(numbers.tolist(), (rows - starts[numbers]).tolist(), strict=True)
+        return torch.stack([self.points[number][row] for number, row in places])
 
 
 def _equal(cells: np.ndarray | None, others: np.ndarray) -> bool:
     return cells is others or (cells is not None and np.array_equal(cells, others))
 
 
+@lru_cache(maxsize=8)
 def drawn(count: int, at_most: int) -> Int[Tensor, " row"]:
     """Draw some rows, always the same ones."""
-    return torch.randperm(count, generator=torch.Generator().manual_seed(0))[:at_most]
+    return torch.randperm(count, generator=torch.Generator().manual_seed(0))[:at_most].clone()

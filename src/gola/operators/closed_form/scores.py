@@ -13,7 +13,8 @@ from gola.representation.function_space import FunctionSpace
 from gola.representation.nodal import NodalSpace
 from gola.representation.periodic_grid import PeriodicGrid
 
-_NUM_PROBES = 256
+# Places where settings are compared, and the values there of all channels; with many channels fewer places will do.
+_NUM_PROBES, _LEAST_PROBES, _PROBED_VALUES = 256, 64, 512
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,11 +40,11 @@ class Probes:
         """Evaluate solutions at points drawn from those of all samples."""
         if isinstance(space, NodalSpace):
             # Nodes may lie elsewhere in every sample, so they are drawn by their numbers.
-            rows = Probes.nodes(space)
+            rows = Probes.nodes(space, solutions.shape[2])
             places, functions = space.nodes[rows], space.modes[rows]
         else:
             assert isinstance(space, FunctionSpace), "Grids are compared node by node."
-            places = samples.probes(_NUM_PROBES)
+            places = samples.probes(_count(solutions.shape[2]))
             functions = space.functions(places)
         return Probes(
             fractions=space.fractions(places),
@@ -52,9 +53,9 @@ class Probes:
         )
 
     @staticmethod
-    def nodes(space: NodalSpace) -> Int[Tensor, " probe"]:
+    def nodes(space: NodalSpace, num_channels: int = 1) -> Int[Tensor, " probe"]:
         """Return the numbers of the nodes that are the places in a space of nodes."""
-        return drawn(len(space.nodes), _NUM_PROBES)
+        return drawn(len(space.nodes), _count(num_channels))
 
     def part(self, samples: Sequence[int] | slice, count: int) -> "Probes":
         """Keep some samples, and the first places."""
@@ -82,6 +83,11 @@ class Probes:
     def errors_of_rows(self, predictions: Float[Tensor, "sample output"]) -> Float[Tensor, " sample"]:
         """Return the relative error of predictions of each sample, laid out like :attr:`rows`."""
         return self.errors(predictions.unflatten(1, (len(self.values), -1)).transpose(0, 1))
+
+
+def _count(num_channels: int) -> int:
+    """Return how many places are enough."""
+    return min(_NUM_PROBES, max(_LEAST_PROBES, _PROBED_VALUES // num_channels))
 
 
 def error_at_the_data(

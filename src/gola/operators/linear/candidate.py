@@ -22,6 +22,8 @@ _Choose = Callable[[FittedInputs, FittedInputs, Symmetries], "Candidate"]
 _JUDGED_POINTS = 4000
 # A kind of prior under which maps err this many times as much need not be tried with more samples.
 _FAR_BEHIND = 3.0
+# Numbers of a matrix that is no product of smaller ones: 400 MB. Inputs and solutions of six channels each take less.
+_MOST_NUMBERS = 50_000_000
 
 
 @final
@@ -65,12 +67,14 @@ class LinearTask:
         outputs: The space of the solutions.
         solutions: Coefficients of the solutions.
         errors: The error of the last map under each kind of prior.
+        last: The last prior on Green's function, by its name.
     """
 
     samples: Samples
     outputs: FunctionSpace
     solutions: Float[Tensor, "sample mode channel"]
     errors: dict[str, float] = field(default_factory=dict)
+    last: dict[str, GreenPrior] = field(default_factory=dict)
 
     def spectral(self, near: FittedInputs, wide: FittedInputs, symmetries: Symmetries) -> Candidate:
         """Choose a prior by frequency, and fit under it."""
@@ -80,15 +84,29 @@ class LinearTask:
         return found
 
     def green(self, near: FittedInputs, wide: FittedInputs, symmetries: Symmetries) -> Candidate:
-        """Choose a prior on Green's function, and fit under it."""
-        prior = choose_green_prior(near.inputs.space, near.features, self._probes(symmetries), symmetries)
+        """Choose a prior on Green's function, starting from the last one, and fit under it."""
+        prior = choose_green_prior(
+            near.inputs.space,
+            near.features,
+            self._probes(symmetries),
+            symmetries,
+            error=min(self.errors.values(), default=0.0),
+            start=self.last.get("green"),
+        )
+        self.last["green"] = prior
         found = self._fitted(near, wide, prior, symmetries, is_wide=False)
         self.errors["green"] = found.error
         return found
 
+    def has_room_for(self, read: FittedInputs) -> bool:
+        """Whether a matrix from these inputs to the solutions may be stored."""
+        return self.solutions[0].numel() * read.features[0].numel() <= _MOST_NUMBERS
+
     def promising_priors(self, best: Candidate) -> list[_Choose]:
         """Return how priors are chosen, without those under which maps were far worse than the best one so far."""
-        ways: dict[str, _Choose] = {"spectral": self.spectral, "green": self.green}
+        ways: dict[str, _Choose] = {"spectral": self.spectral}
+        if self.has_room_for(best.near):
+            ways["green"] = self.green
         return [way for name, way in ways.items() if self.errors.get(name, 0.0) <= _FAR_BEHIND * best.error]
 
     def refitted(self, candidate: Candidate, near: FittedInputs, wide: FittedInputs) -> Candidate:

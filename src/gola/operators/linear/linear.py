@@ -1,7 +1,8 @@
 """The linear operator: ridge regression under a prior that knows how Green's functions look."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import torch
 from jaxtyping import Float
@@ -15,7 +16,7 @@ from gola.operators.cloud import Cloud
 from gola.operators.linear.candidate import Candidate, LinearTask
 from gola.operators.linear.diffusion import NUM_FOLDS, Diffusion
 from gola.operators.linear.green import MOST_WAVES, Component
-from gola.operators.linear.linear_map import GreenPrior, LinearMap, SpectralPrior
+from gola.operators.linear.linear_map import Affine, GreenPrior, LinearMap, SpectralPrior
 from gola.operators.linear.reciprocity import Reciprocity
 from gola.operators.linear.steps import STEPS, refined
 from gola.operators.operator import OperatorConfig
@@ -73,13 +74,14 @@ class Linear(ClosedForm):
     config: LinearConfig
     solutions: FunctionSpace
     inputs: InputFeatures
-    weights: Float[Tensor, "mode channel feature"]
+    weights: Float[Tensor, "mode channel column"]
+    rows: Float[Tensor, "column feature"]
     offset: Float[Tensor, "mode channel"]
 
     def __init__(self, config: LinearConfig) -> None:
         super().__init__(config)
         self.inputs = InputFeatures()
-        self._register_empty("weights", "offset")
+        self._register_empty("weights", "rows", "offset")
 
     @classmethod
     def is_worth_trying(cls, task: FitTask) -> bool:
@@ -98,7 +100,7 @@ class Linear(ClosedForm):
         components = tuple(
             Component(**{**component, "widths": tuple(component["widths"])}) for component in settings["components"]
         )
-        return GreenPrior(components=components, penalty=settings["penalty"])
+        return GreenPrior(components=components, penalty=settings["penalty"], num_modes=settings.get("num_modes"))
 
     @property
     def symmetries(self) -> Symmetries:
@@ -129,7 +131,7 @@ class Linear(ClosedForm):
         """Fit under the prior chosen before, with the symmetries found before."""
         features = self.inputs.of(samples.points, samples.inputs)
         found = self._map(samples, features, solutions)
-        self.weights, self.offset = found.weights.contiguous(), found.offset.contiguous()
+        self._remember(found)
         return found.held_out
 
     def _map(
@@ -157,8 +159,8 @@ class Linear(ClosedForm):
 
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
         """Predict the coefficients of the solution of each sample."""
-        features = self.inputs.of_cloud(cloud).flatten(1)
-        return torch.einsum("mcf,sf->smc", self.weights, features) + self.offset
+        rows = self.rows if len(self.rows) else None
+        return Affine(weights=self.weights, offset=self.offset, rows=rows)(self.inputs.of_cloud(cloud).flatten(1))
 
     def _diffusion(
         self,
@@ -181,4 +183,14 @@ class Linear(ClosedForm):
         symmetries = [asdict(symmetry) for symmetry in chosen.symmetries.elements[1:]]
         self.inputs = chosen.read.inputs
         self.choice = {**settings, "symmetries": symmetries, "reciprocity": chosen.noise}
-        self.weights, self.offset = chosen.found.weights.contiguous(), chosen.found.offset.contiguous()
+        self._remember(chosen.found)
+
+    def _remember(self, found: LinearMap) -> None:
+        affine = found.affine
+        self.weights, self.offset = affine.weights.contiguous(), affine.offset.contiguous()
+        self.rows = affine.weights.new_empty(0) if affine.rows is None else affine.rows.contiguous()
+
+    def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:
+        # Files of version 0.2 hold the matrix of the map as one.
+        stored = {f"{prefix}rows": torch.empty(0, dtype=torch.float64), **state_dict}
+        super()._load_from_state_dict(stored, prefix, *rest)

@@ -9,15 +9,19 @@ from typing import final
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
 from gola.operators.linear.green import Component, InputFunctions, kernel_at
 from gola.representation.function_space import FunctionSpace
+from gola.representation.representatives import spread
 from gola.representation.smoothness import growth
 from gola.representation.symmetry import Symmetries, composed
 
 # Numbers that the kernels of a portion of nodes may hold.
 _PORTION = 20_000_000
+# Samples with their copies that a map is fitted to under a prior on Green's function.
+_MOST_FITTED = 400
 _MORE_NODES = 4
 # Interpolation is worst at the boundary, where nodes have neighbours on one side only. Moving nodes this far towards
 # those of Chebyshev gains as much as four more along each axis.
@@ -30,12 +34,36 @@ class Affine:
     """The numbers of an affine map.
 
     Attributes:
-        weights: The matrix of the map.
+        weights: The matrix of the map, or the left one of two.
         offset: What it gives for an input of zero.
+        rows: The right one of two matrices whose product is that of the map, where both are smaller than it.
     """
 
-    weights: Float[Tensor, "mode channel feature"]
+    weights: Float[Tensor, "mode channel column"]
     offset: Float[Tensor, "mode channel"]
+    rows: Float[Tensor, "column feature"] | None = None
+
+    @staticmethod
+    def of_product(
+        left: Float[Tensor, "mode channel column"],
+        rows: Float[Tensor, "column feature"],
+        offset: Float[Tensor, "mode channel"],
+    ) -> "Affine":
+        """Keep a product of two matrices as it is where that takes fewer numbers: few samples, many channels."""
+        if left.numel() + rows.numel() < left[..., 0].numel() * rows.shape[1]:
+            return Affine(weights=left, offset=offset, rows=rows)
+        return Affine(weights=left @ rows, offset=offset)
+
+    @property
+    def dense(self) -> Float[Tensor, "mode channel feature"]:
+        """The matrix of the map."""
+        return self.weights if self.rows is None else self.weights @ self.rows
+
+    def __call__(self, features: Float[Tensor, "sample feature"]) -> Float[Tensor, "sample mode channel"]:
+        """Apply the map."""
+        columns = features if self.rows is None else features @ self.rows.T
+        found = columns @ self.weights.flatten(0, 1).T
+        return found.unflatten(1, self.offset.shape) + self.offset
 
 
 @final
@@ -54,24 +82,15 @@ class LinearMap:
     solved: Callable[[], Affine]
 
     @cached_property
-    def _affine(self) -> Affine:
+    def affine(self) -> Affine:
+        """The numbers of the map."""
         return self.solved()
-
-    @property
-    def weights(self) -> Float[Tensor, "mode channel feature"]:
-        """The matrix of the map."""
-        return self._affine.weights
-
-    @property
-    def offset(self) -> Float[Tensor, "mode channel"]:
-        """What it gives for an input of zero."""
-        return self._affine.offset
 
     def __call__(
         self, coefficients: Float[Tensor, "sample input_channel input_mode"]
     ) -> Float[Tensor, "sample mode channel"]:
         """Return the coefficients of the solutions of other inputs."""
-        return torch.einsum("mcf,sf->smc", self.weights, coefficients.flatten(1)) + self.offset
+        return self.affine(coefficients.flatten(1))
 
 
 @final
@@ -82,10 +101,12 @@ class GreenPrior:
     Attributes:
         components: The terms of its covariance.
         penalty: The ridge: how far the data may be missed, as a variance.
+        num_modes: How many of the lowest waves of the inputs are seen; None for all.
     """
 
     components: tuple[Component, ...]
     penalty: float
+    num_modes: int | None = None
 
     def fit(
         self,
@@ -99,10 +120,18 @@ class GreenPrior:
 
         Of nodes that symmetries map to each other one is fitted, to all copies of the samples. The covariance has to
         have the symmetries too: the same width along axes that are swapped.
+
+        Of very many samples some are fitted, and the others predicted: time grows with the cube of their number.
         """
+        rows = spread(len(solutions), at_most=max(1, _MOST_FITTED // len(symmetries)))
+        if len(rows) < len(solutions):
+            found = self.fit(inputs, coefficients[rows], outputs, solutions[rows], symmetries)
+            held_out = found(coefficients)
+            held_out[rows] = found.held_out
+            return LinearMap(held_out=held_out, solved=lambda: found.affine)
         copies, targets = symmetries.inputs(inputs, coefficients), symmetries.solutions(outputs, solutions)
         centre = copies.mean(dim=0)
-        functions = InputFunctions.of(inputs, copies - centre)
+        functions = lowest(inputs, copies - centre, self.num_modes or inputs.num_modes)
         images = symmetries.node_images(nodes_per_axis(outputs), outputs.dim).to(copies.device)
         fitted = torch.nonzero(images.min(dim=0).values == images[0]).flatten()
         nodes = lattice(outputs)
@@ -114,13 +143,15 @@ class GreenPrior:
 
         def solved() -> Affine:
             rows = functions.features(functions.covered(self.components, nodes[fitted], fit.dual))
-            by_mode = rows.unflatten(2, (-1, inputs.num_modes))
+            by_mode = rows.unflatten(2, (-1, functions.space.num_modes))
             signs = [one.input_sign * one.output_sign for one in elements]
-            copied = [composed(one.inverse, inputs, by_mode).flatten(2) for one in elements]
+            copied = [composed(one.inverse, functions.space, by_mode).flatten(2) for one in elements]
             weights = _spread([sign * copy for sign, copy in zip(signs, copied, strict=True)], images)
             free = _spread([one.output_sign * fit.free[:, 0] for one in elements], images)
             found = _through_nodes(outputs, places, torch.cat([weights, free[..., None]], dim=2))
-            return Affine(weights=found[..., :-1], offset=found[..., -1] - found[..., :-1] @ centre.flatten())
+            unseen = inputs.num_modes - functions.space.num_modes
+            weights = pad(found[..., :-1].unflatten(2, (-1, functions.space.num_modes)), (0, unseen)).flatten(2)
+            return Affine(weights=weights, offset=found[..., -1] - weights @ centre.flatten())
 
         # The solution at g(x) is that of the copy by g at x.
         parts = zip(elements, fit.held_out.split(len(solutions), dim=1), strict=True)
@@ -145,6 +176,11 @@ class GreenPrior:
             free=torch.cat([fit.free for fit in fits]),
             held_out=torch.cat([fit.held_out for fit in fits]),
         )
+
+
+def lowest(space: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"], num_modes: int) -> InputFunctions:
+    """Lay out functions with the lowest of their waves only."""
+    return InputFunctions.of(space.with_penalties(space.penalties[:num_modes]), coefficients[..., :num_modes])
 
 
 def _spread(
@@ -200,8 +236,8 @@ class SpectralPrior:
         shape = solutions.shape[1:]
 
         def solved() -> Affine:
-            weights = (fit.dual.T @ weighted).unflatten(0, shape)
-            return Affine(weights=weights, offset=fit.free[0].unflatten(0, shape) - weights @ centre.flatten())
+            left, mean = fit.dual.T.unflatten(0, shape), weighted @ centre.flatten()
+            return Affine.of_product(left, weighted, offset=fit.free[0].unflatten(0, shape) - left @ mean)
 
         return LinearMap(held_out=fit.held_out[: len(solutions)].unflatten(1, shape), solved=solved)
 

@@ -17,10 +17,12 @@ from gola.operators.closed_form.input_features import InputFeatures
 from gola.operators.linear.linear_map import Affine, LinearMap
 from gola.representation.cosines import amplitudes
 from gola.representation.function_space import FunctionSpace
+from gola.representation.representatives import spread
 
 # Pairs of samples that disagree by a larger share are not reciprocal.
 _MOST_ASYMMETRY = 0.2
 _JITTER = 1e-10
+_MOST_PAIRS = 128
 
 
 @final
@@ -77,23 +79,28 @@ class Reciprocity:
             plain: A map that knows nothing of reciprocity.
             noise: Variance of the errors of the integrals, in units of that by which pairs disagree.
         """
-        rows = torch.arange(len(self.features))
+        # Integrals of more pairs tell next to nothing new, and time grows with the cube of their number.
+        rows = torch.tensor(spread(len(self.features), at_most=_MOST_PAIRS))
         squares = (plain.held_out.flatten(1) - self.solutions).square()
         variance = noise * self._disagreement()
 
         def solved() -> Affine:
-            everyone = self._conditioning(rows, squares.mean(dim=0), variance)
-            weights, offset = plain.weights.flatten(0, 1), plain.offset.flatten()
+            dense, offset = plain.affine.dense, plain.affine.offset
+            weights = dense.flatten(0, 1)
             return Affine(
-                weights=(weights + everyone.change(everyone.known - everyone.tested @ weights)).view_as(plain.weights),
-                offset=everyone.corrected(offset, torch.zeros_like(self.features[0])).view_as(plain.offset),
+                weights=(weights + everyone.change(everyone.known - everyone.tested @ weights)).view_as(dense),
+                offset=everyone.corrected(offset.flatten()[:, None], torch.zeros_like(self.features[:1].T)).view_as(
+                    offset
+                ),
             )
 
-        held_out = []
+        everyone = self._conditioning(rows, squares[rows].mean(dim=0), variance)
+        held_out = everyone.corrected(plain.held_out.flatten(1).T, self.features.T).T.contiguous()
         for row in rows.tolist():
-            others = self._conditioning(rows[rows != row], squares[rows != row].mean(dim=0), variance)
-            held_out.append(others.corrected(plain.held_out[row].flatten(), self.features[row]))
-        return LinearMap(held_out=torch.stack(held_out).view_as(plain.held_out), solved=solved)
+            kept = rows[rows != row]
+            others = self._conditioning(kept, squares[kept].mean(dim=0), variance)
+            held_out[row] = others.corrected(plain.held_out[row].flatten()[:, None], self.features[row][:, None])[:, 0]
+        return LinearMap(held_out=held_out.view_as(plain.held_out), solved=solved)
 
     def _crossed(self) -> Float[Tensor, "sample sample"]:
         """Return ⟨f_i, u_j⟩, inputs and solutions less their mean."""
@@ -133,12 +140,13 @@ class _Conditioning:
     solution_mean: Float[Tensor, " output"]
 
     def corrected(
-        self, predicted: Float[Tensor, " output"], features: Float[Tensor, " feature"]
-    ) -> Float[Tensor, " output"]:
-        known = self.known @ (features - self.input_mean)
-        return predicted + self.change(known - self.tested @ (predicted - self.solution_mean))
+        self, predicted: Float[Tensor, "output column"], features: Float[Tensor, "feature column"]
+    ) -> Float[Tensor, "output column"]:
+        """Return predictions for inputs with these features that have nearly the integrals."""
+        known = self.known @ (features - self.input_mean[:, None])
+        return predicted + self.change(known - self.tested @ (predicted - self.solution_mean[:, None]))
 
-    def change(self, differences: Float[Tensor, "sample *column"]) -> Float[Tensor, "output *column"]:
+    def change(self, differences: Float[Tensor, "sample column"]) -> Float[Tensor, "output column"]:
         """Return what to add to predictions whose integrals are off by these differences."""
         return self.weighted.T @ torch.linalg.solve(self.covariance, differences)
 

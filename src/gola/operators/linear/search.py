@@ -18,8 +18,9 @@ from gola.operators.closed_form.ridge_path import RidgePath
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
 from gola.operators.linear.green import Component, InputFunctions, Window, kernel_at
-from gola.operators.linear.linear_map import GreenPrior, LinearMap, SpectralPrior
+from gola.operators.linear.linear_map import GreenPrior, LinearMap, SpectralPrior, lowest
 from gola.operators.symmetry_test import not_refuted
+from gola.representation.cosines import lowest_waves
 from gola.representation.function_space import FunctionSpace
 from gola.representation.representatives import spread
 from gola.representation.symmetry import Symmetries, composed
@@ -41,6 +42,8 @@ _SEARCH_SAMPLES = 50
 # Samples with their copies: settings chosen with fewer than are there to fit may fit them badly.
 _SEARCH_COPIES = 100
 _LEAST_SAMPLES = 10
+# Waves of the inputs that hold less than this share of the error are not looked at.
+_UNSEEN = 0.1
 _PENALTIES = tuple(10.0**power for power in range(-10, 0))
 # Below this, rounding makes kernels indefinite.
 _LEAST_PENALTY = 1e-11
@@ -61,29 +64,60 @@ def choose_green_prior(
     coefficients: Float[Tensor, "sample channel mode"],
     probes: Probes,
     symmetries: Symmetries,
+    *,
+    error: float,
+    start: GreenPrior | None = None,
 ) -> GreenPrior:
     """Search for the widths of the window first, then for one setting after the other.
 
-    The probes are those of all copies by the symmetries.
+    Inputs are seen without their finest waves, as far as these make far less of a difference than the error that there
+    is anyway: that of the best map so far for comparing shapes, and that of the best shape for its penalty and its fit.
+
+    Args:
+        inputs: The space of the inputs.
+        coefficients: Of the inputs of the samples.
+        probes: Those of all copies by the symmetries.
+        symmetries: By which samples are copied.
+        error: The relative error of the best map so far.
+        start: The prior to start from; by default all windows of the same width along all axes are tried.
     """
     at_most = max(_LEAST_SAMPLES, min(_SEARCH_SAMPLES, _SEARCH_COPIES // len(symmetries)))
     rows = spread(len(coefficients), at_most)
     copies = symmetries.inputs(inputs, coefficients[rows])
+    copies = copies - copies.mean(dim=0)
     copied_rows = [copy * len(coefficients) + row for copy in range(len(symmetries)) for row in rows]
     search = _GreenSearch(
-        functions=InputFunctions.of(inputs, copies - copies.mean(dim=0)),
+        functions=lowest(inputs, copies, num_needed(copies, inputs.dim, _UNSEEN * error)),
         probes=probes.part(copied_rows, _SEARCH_PROBES),
         groups=symmetries.groups(len(rows)),
     )
-    first = [_Shape(widths=(width,) * inputs.dim, window=window) for width in _WIDTHS for window in _WINDOWS]
-    best = search.best_of_many(first, _PENALTIES)
-    widths = [partial(_other_widths, axes) for axes in symmetries.tied_axes]
+    if start is None:
+        first = [_Shape(widths=(width,) * inputs.dim, window=window) for width in _WIDTHS for window in _WINDOWS]
+        best = search.best_of_many(first, _PENALTIES)
+    else:
+        best = search.best_of([_Shape.of(start, symmetries)], _near(start.penalty))
+    widths = [partial(_next_widths, axes) for axes in symmetries.tied_axes]
     sweep: list[_Variation] = [*widths, _other_windows, _other_shares]
     finer: list[_Variation] = [partial(_finer_widths, axes) for axes in symmetries.tied_axes]
     for vary in (*sweep, *sweep, *finer):
-        best = min(best, search.best_of(vary(best.shape), _near(best.penalty)))
-    best = min(best, search.best_of([best.shape], _near(best.penalty, step=0.5)))
-    return GreenPrior(components=best.shape.components, penalty=best.penalty)
+        best = search.descended(best, vary)
+    num_modes = num_needed(copies, inputs.dim, _UNSEEN * min(error, best.error))
+    fine = replace(search, functions=lowest(inputs, copies, num_modes), kernels={}, scored={})
+    # Inputs that are all alike have no variance.
+    ratio = fine.size(best.shape) / (search.size(best.shape) or 1.0) or 1.0
+    best = fine.best_of([best.shape], _near(ratio * best.penalty))
+    best = min(best, fine.best_of([best.shape], _near(best.penalty, step=0.5)))
+    return GreenPrior(components=best.shape.components, penalty=best.penalty, num_modes=num_modes)
+
+
+def num_needed(coefficients: Float[Tensor, "sample channel mode"], dim: int, share: float) -> int:
+    """Return how many of the lowest waves hold all but this share of the root mean square, whole shells of them."""
+    squares = coefficients.square().sum(dim=(0, 1))
+    beyond = squares.flip(0).cumsum(0).flip(0)
+    # The constant, which is first, is always kept.
+    count = max(1, int((beyond > share**2 * beyond[0]).sum()))
+    lengths = lowest_waves(len(squares), dim).square().sum(dim=1)
+    return int((lengths <= lengths[count - 1]).sum())
 
 
 def choose_spectral_prior(
@@ -129,10 +163,11 @@ def choose_symmetries(
     """
     rows = spread(len(samples), at_most=_TESTED_SAMPLES)
     tested = candidates(inputs.dim, has_time_axis=samples.has_time_axis)
+    copies = [symmetry.input_sign * composed(symmetry, inputs, coefficients[rows]) for symmetry in tested]
     predictions = [found.held_out[rows]]
-    for symmetry in tested:
-        copies = found(symmetry.input_sign * composed(symmetry, inputs, coefficients[rows]))
-        predictions.append(symmetry.output_sign * composed(symmetry.inverse, outputs, copies.mT).mT)
+    # All copies at once: the matrix of the map is large, and is read once.
+    for symmetry, copy in zip(tested, found(torch.cat(copies)).split(len(rows)), strict=True):
+        predictions.append(symmetry.output_sign * composed(symmetry.inverse, outputs, copy.mT).mT)
     held_out, *errors = _errors(outputs, torch.stack(predictions), samples, rows)
     accepted = not_refuted(dict(zip(tested, errors, strict=True)), held_out, tolerance=tolerance)
     return Symmetries(largest_group(accepted, inputs.dim, at_most=max(1, _MOST_COPIES // len(samples))))
@@ -159,6 +194,16 @@ class _Shape:
     widths: tuple[float, ...]
     window: Window
     far_share: float = _FAR_SHARES[0]
+
+    @staticmethod
+    def of(prior: GreenPrior, symmetries: Symmetries) -> "_Shape":
+        """Return the shape of a prior, with the same width along axes that symmetries swap."""
+        near, far = prior.components
+        widths = list(near.widths)
+        for axes in symmetries.tied_axes:
+            for axis in axes:
+                widths[axis] = math.prod(near.widths[one] for one in axes) ** (1.0 / len(axes))
+        return _Shape(widths=tuple(widths), window=near.window, far_share=far.share)
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -200,6 +245,16 @@ class _GreenSearch:
         ranked = sorted(min(few._along(shape, penalties)) for shape in shapes)
         return min(self.best_of([one.shape], _near(one.penalty)) for one in ranked[:_FINALISTS])
 
+    def descended(self, best: _Scored, vary: "_Variation") -> _Scored:
+        """Vary a shape as long as that makes it better."""
+        while (found := min(best, self.best_of(vary(best.shape), _near(best.penalty)))) is not best:
+            best = found
+        return best
+
+    def size(self, shape: _Shape) -> float:
+        """Return the mean variance of solutions under a shape, which is what penalties compare with."""
+        return float(self._sum(shape).diagonal(dim1=-2, dim2=-1).mean())
+
     def best_of(self, shapes: Iterable[_Shape], penalties: Sequence[float]) -> _Scored:
         """Return the best of some covariances with the best of some penalties."""
         return min(self._score(shape, penalty) for shape in shapes for penalty in penalties)
@@ -229,9 +284,12 @@ def _near(penalty: float, step: float = 1.0) -> list[float]:
     return [max(penalty * 10.0 ** (power * step), _LEAST_PENALTY) for power in (-1, 0, 1)]
 
 
-def _other_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
-    for width in _WIDTHS:
-        yield replace(shape, widths=tuple(width if axis in axes else old for axis, old in enumerate(shape.widths)))
+def _next_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
+    """Return shapes with the next wider and the next narrower window along some axes."""
+    width = shape.widths[min(axes)]
+    wider, narrower = ([one for one in _WIDTHS if one > width], [one for one in _WIDTHS if one < width])
+    for other in (*wider[-1:], *narrower[:1]):
+        yield replace(shape, widths=tuple(other if axis in axes else old for axis, old in enumerate(shape.widths)))
 
 
 def _finer_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:

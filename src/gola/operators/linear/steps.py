@@ -46,8 +46,9 @@ class GreensFunction:
     name = "green"
 
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
-        """Propose a map under a prior on Green's function."""
-        yield task.green(best.near, best.wide, best.symmetries)
+        """Propose a map under a prior on Green's function, unless its matrix is too large to be stored."""
+        if task.has_room_for(best.near):
+            yield task.green(best.near, best.wide, best.symmetries)
 
 
 @final
@@ -116,7 +117,7 @@ class SelfAdjointness:
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose the map conditioned on the integrals, with the noise that is best."""
         pairs = Reciprocity.found(best.read.inputs, best.read.features, task.outputs, task.solutions)
-        if pairs is not None:
+        if pairs is not None and task.has_room_for(best.read):
             tried = [task.with_map(best, pairs.conditioned(best.found, noise), noise=noise) for noise in self.noises]
             yield min(tried, key=lambda candidate: candidate.error)
 
