@@ -26,7 +26,7 @@ PROBLEMS: dict[str, dict[str, Any]] = {
     "finned_cooler": {"resolution": 1},
 }
 # and the points that are kept of meshes that cannot be made coarser, and of two problems that are seen scattered.
-MOST_POINTS, SCATTERED = 150, ("darcy", "eikonal")
+MOST_POINTS, SCATTERED = 60, ("darcy", "eikonal")
 NUM_SAMPLES = 150
 FOLDER = Path("data/trust")
 

@@ -49,7 +49,7 @@ def test_a_sample_of_a_data_set_becomes_a_mesh_with_inputs_truth_prediction_and_
     printed = success("predict", folder / "run", folder / "data.h5", "--sample", 2, "--out", tmp_path / "a.vtu")
     assert "sample 2 of 6" in printed
     mesh = meshio.read(tmp_path / "a.vtu")
-    assert set(mesh.point_data) == {"heat", "cooling", "T", "T_predicted", "T_error"}
+    assert set(mesh.point_data) == {"heat", "cooling", "T", "T_predicted", "T_error", "prediction_unusual"}
     np.testing.assert_array_equal(mesh.point_data["T_predicted"], expected(surrogate, 2))
     difference = mesh.point_data["T_predicted"] - mesh.point_data["T"]
     np.testing.assert_allclose(mesh.point_data["T_error"], difference, atol=1e-12)
@@ -79,9 +79,10 @@ def test_inputs_alone_are_enough_and_may_come_in_any_order(folder, surrogate, tm
     table = np.column_stack([sample.inputs[:, 1], POINTS, sample.inputs[:, 0]])
     np.savetxt(tmp_path / "in.csv", table, delimiter=",", header="cooling,x,y,heat [W]", comments="", fmt="%.17g")
     printed = success("predict", folder / "run", tmp_path / "in.csv", "--out", tmp_path / "out.npz")
-    assert "error" not in printed
+    assert "relative L2 error" not in printed
     with np.load(tmp_path / "out.npz") as written:
-        assert set(written) == {"points", "heat", "cooling", "T_predicted"}
+        judged = {"prediction_unusual", "prediction_estimated_error"}
+        assert set(written) == {"points", "heat", "cooling", "T_predicted", *judged}
         np.testing.assert_array_equal(written["T_predicted"], expected(surrogate, 1))
     made(swapped=True).save(tmp_path / "swapped.h5")
     success("predict", folder / "run", tmp_path / "swapped.h5", "--sample", 1, "--out", tmp_path / "b.npz")
@@ -95,7 +96,7 @@ def test_predictions_can_be_made_elsewhere_on_the_cells_of_another_mesh(folder, 
     words = ("predict", folder / "run", folder / "data.h5", "--at", tmp_path / "at.vtu", "--out")
     success(*words, tmp_path / "out.vtu")
     mesh = meshio.read(tmp_path / "out.vtu")
-    assert list(mesh.point_data) == ["T_predicted"]
+    assert list(mesh.point_data) == ["T_predicted", "prediction_unusual"]
     assert mesh.cells[0].type == "triangle"
     np.testing.assert_array_equal(mesh.point_data["T_predicted"], expected(surrogate, at=corners[:, :2]))
     assert "inputs at its points, and --at has none" in failure(*words, tmp_path / "out.h5")
@@ -145,12 +146,25 @@ def test_a_band_is_written_beside_the_prediction_and_the_error_to_expect_is_told
     mesh = meshio.read(tmp_path / "a.vtu")
     assert (mesh.point_data["T_lower"] < mesh.point_data["T_predicted"]).all()
     assert (mesh.point_data["T_predicted"] < mesh.point_data["T_upper"]).all()
-    assert 0.0 <= mesh.field_data["prediction_unusual"] <= 1.0
+    assert (mesh.point_data["prediction_unusual"] <= 1.0).all()
     found = json.loads(success(*command, "--out", tmp_path / "all.h5", "--json"))
     assert len(found["judged"]) == 6
     assert set(found["judged"][0]["estimated_error"]) == {"value", "lower", "upper"}
     names = [channel.name for channel in Dataset.load(tmp_path / "all.h5").targets]
     assert names == ["T", "T_predicted", "T_error", "T_lower", "T_upper"]
+
+
+def test_the_error_is_estimated_and_unusual_places_are_marked_without_a_band_too(folder, tmp_path):
+    nowhere = tmp_path / "places.csv"
+    nowhere.write_text("x,y\n0.5,0.5\n3,3\n")
+    command = ["predict", folder / "run", folder / "data.h5", "--at", nowhere, "--out", tmp_path / "a.vtu"]
+    printed = success(*command)
+    assert "estimated error" in printed
+    assert "1 places outside the domain" in " ".join(printed.split())
+    mesh = meshio.read(tmp_path / "a.vtu")
+    assert set(mesh.point_data) == {"T_predicted", "prediction_unusual"}
+    assert mesh.point_data["prediction_unusual"][1] == 1.0 > mesh.point_data["prediction_unusual"][0]
+    assert mesh.field_data["prediction_estimated_error"] > 0.0
 
 
 def test_bands_that_cannot_be_drawn_are_refused(folder, tmp_path):

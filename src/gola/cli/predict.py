@@ -74,7 +74,7 @@ def predict(
     ] = None,
     interval: Annotated[
         float | None,
-        typer.Option(metavar="LEVEL", help="Add a band of this probability, like 0.9, and the error to expect."),
+        typer.Option(metavar="LEVEL", help="Add a band of this probability, like 0.9."),
     ] = None,
     kind: Annotated[
         str,
@@ -85,8 +85,9 @@ def predict(
     """Predict the solution for inputs in a file, and write it to another.
 
     The prediction of a target T is named T_predicted. If the input file contains T, it is written too, with
-    T_error = T_predicted − T. With --interval, the band is T_lower and T_upper, and prediction_unusual says how unusual
-    the input is, from 0 to 1.
+    T_error = T_predicted − T. With --interval, the band is T_lower and T_upper. prediction_unusual says how unusual the
+    input is, from 0 to 1, and prediction_estimated_error how large the relative L2 error should be, where the surrogate
+    has held-out predictions to tell it from.
     """
     from gola.data.formats import parse_numbers  # PyTorch is slow to import
     from gola.data.times import parse_times
@@ -167,8 +168,10 @@ def _judged_table(predictions: "Sequence[Predicted]") -> Table:
         assert judged is not None
         error = judged.error
         mark = "beyond the training samples" if judged.is_beyond else ""
-        between = f"{error.lower:.4f} to {error.upper:.4f}"
-        table.add_row(str(predicted.index), f"{error.value:.4f}", between, f"{judged.unusual:.2f}", mark)
+        if judged.is_outside.any():
+            mark = f"{mark}{', ' * bool(mark)}{int(judged.is_outside.sum())} places outside the domain"
+        between = f"{error.lower:.2g} to {error.upper:.2g}"
+        table.add_row(str(predicted.index), f"{error.value:.2g}", between, f"{judged.unusual:.2f}", mark)
     return table
 
 

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 
 from gola.data.dataset import Dataset
-from gola.data.formats import export_sample, named_columns, read_points
+from gola.data.formats import Band, export_sample, named_columns, read_points
 from gola.data.sample import Channel, Sample, as_rows
 from gola.data.trajectories import require_times
 from gola.metrics import relative_l2, relative_l2_errors, variation_error
@@ -19,8 +19,10 @@ from gola.registry import WRITERS
 from gola.runs.channels import ChannelError, channel_errors
 from gola.runs.inputs import DATA_SETS, Inputs
 from gola.surrogate.surrogate import Surrogate
+from gola.surrogate.uncertainty.levels import supported_level
 from gola.surrogate.uncertainty.prediction import Kind, Prediction
 
+_USUAL_LEVEL = 0.9
 # Samples that are predicted by one call.
 _TOGETHER = 64
 
@@ -36,7 +38,9 @@ class Predicted:
         seconds: Time of the prediction.
         error: Relative L2 error; None where the truth is unknown.
         channels: Errors of each target channel; empty where the truth is unknown.
-        judged: The prediction with its band, the error to expect and how unusual it is, where these were asked for.
+        judged: The prediction with its band, the error to expect and how unusual it is; None where the surrogate cannot
+            say.
+        has_band: Whether its band was asked for.
     """
 
     index: int
@@ -46,11 +50,12 @@ class Predicted:
     error: float | None
     channels: tuple[ChannelError, ...] = ()
     judged: Prediction | None = None
+    has_band: bool = False
 
     @property
-    def band(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def band(self) -> Band | None:
         """Lower and upper end of the band."""
-        return None if self.judged is None else (self.judged.lower, self.judged.upper)
+        return (self.judged.lower, self.judged.upper) if self.judged is not None and self.has_band else None
 
 
 def require_writable(out: Path, at: Path | None) -> None:
@@ -90,21 +95,25 @@ def predict_samples(
     interval: float | None = None,
     kind: Kind = "everywhere",
 ) -> Iterator[Predicted]:
-    """Predict samples at their own points and times, or at others, perhaps with bands, several by one call.
+    """Predict samples at their own points and times, or at others, several by one call.
 
-    Trajectories are predicted one by one: each has times of its own.
+    Errors are estimated where the surrogate can, with bands or without. Trajectories are predicted one by one: each
+    has times of its own.
     """
+    level = _usual_level(surrogate) if interval is None else interval
     together = 1 if surrogate.has_time else _TOGETHER
     for start in range(0, len(rows), together):
         numbers = rows[start : start + together]
         samples = [inputs.sample(number) for number in numbers]
         began = time.perf_counter()
-        answers = _answers(surrogate, samples, None if places is None else places.points, times, interval, kind)
+        answers = _answers(surrogate, samples, None if places is None else places.points, times, level, kind)
         seconds = (time.perf_counter() - began) / len(samples)
-        for number, sample, answer in zip(numbers, samples, answers, strict=True):
+        for number, given, answer in zip(numbers, samples, answers, strict=True):
             judged = answer if isinstance(answer, Prediction) else None
             values = answer.mean if isinstance(answer, Prediction) else answer
-            yield _predicted(surrogate, number, _at_times(sample, surrogate, times), values, judged, places, seconds)
+            sample = _at_times(given, surrogate, times)
+            found = _predicted(surrogate, number, sample, values, judged, places, seconds)
+            yield replace(found, has_band=interval is not None)
 
 
 def _answers(
@@ -150,6 +159,12 @@ def _predicted(
     )
 
 
+def _usual_level(surrogate: Surrogate) -> float | None:
+    """Return the level that errors are estimated with unless another is asked for; None where they cannot be."""
+    calibration = surrogate.calibration
+    return None if calibration is None else min(_USUAL_LEVEL, supported_level(calibration.num_samples))
+
+
 def write_predictions(predictions: Sequence[Predicted], out: Path, surrogate: Surrogate) -> None:
     """Write predictions with inputs, truth and error where they are known: a data set, a folder, or a single file."""
     if out.suffix.lower() == ".h5":
@@ -167,8 +182,17 @@ def write_predictions(predictions: Sequence[Predicted], out: Path, surrogate: Su
             parameters=surrogate.parameters,
             predictions=predicted.values,
             band=predicted.band,
-            numbers=None if predicted.judged is None else {"prediction_unusual": predicted.judged.unusual},
+            further=_further(predicted),
         )
+
+
+def _further(predicted: Predicted) -> dict[str, float | Float[np.ndarray, " point"]]:
+    """Return what is known of the error of a prediction; places outside the domain are as unusual as can be."""
+    judged = predicted.judged
+    if judged is None:
+        return {}
+    unusual = np.where(judged.is_outside, 1.0, judged.unusual)
+    return {"prediction_unusual": unusual, "prediction_estimated_error": judged.error.value}
 
 
 def _at_times(sample: Sample, surrogate: Surrogate, times: Float[np.ndarray, " time"] | None) -> Sample:

@@ -3,7 +3,7 @@
 import itertools
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,21 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from gola.data.dataset import Dataset
-from gola.data.sample import Sample, as_rows
+from gola.data.sample import Channel, Sample, as_rows
+from gola.fitting.configs import config_for, kind_of
 from gola.metrics import relative_l2
 from gola.operators.operator import OperatorConfig
+from gola.protocol import TrainingConfig
 from gola.surrogate.fit import fit
+from gola.surrogate.quick import quick_operator
 from gola.surrogate.surrogate import Surrogate
+from gola.surrogate.uncertainty.levels import supported_level
 from gola.surrogate.uncertainty.prediction import Kind
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 KINDS: tuple[Kind, ...] = ("everywhere", "pointwise")
+# The level of bands whose widths are compared with errors, and folds that networks hold out.
+_USUAL_LEVEL, _NUM_FOLDS = 0.9, 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +58,20 @@ class CalibrationStudy:
         coverages: For every level that the training samples support, and both kinds.
         estimated: Estimated relative L2 error of each test sample, by split.
         actual: Its actual one.
+        half_widths: Mean half-width of its pointwise band of ``width_level``, in units of the spread of each channel.
+        rmses: Its root mean square error in the same units.
+        width_level: The level nearest to 0.9 of those that were counted.
+        example: A median test sample of the last split.
         num_train: Training samples of each split.
     """
 
     coverages: tuple[BandCoverage, ...]
     estimated: Float[np.ndarray, "split sample"]
     actual: Float[np.ndarray, "split sample"]
+    half_widths: Float[np.ndarray, "split sample"]
+    rmses: Float[np.ndarray, "split sample"]
+    width_level: float
+    example: "Example"
     num_train: int
 
     @property
@@ -81,8 +95,9 @@ class CalibrationStudy:
 
 def calibration(
     data: Dataset,
-    operator: str | OperatorConfig = "kernel",
+    operator: str | OperatorConfig | None = None,
     *,
+    training: TrainingConfig | None = None,
     num_train: int | None = None,
     num_test: int | None = None,
     num_splits: int = 10,
@@ -94,7 +109,10 @@ def calibration(
 
     Args:
         data: Samples with solutions.
-        operator: What to fit; closed forms take seconds for each split.
+        operator: What to fit; closed forms take seconds for each split. By default the automatic choice without
+            networks.
+        training: How to train, for networks, which are trained again without each of five folds unless it says
+            otherwise.
         num_train: Training samples of each split; two thirds of all by default.
         num_test: Test samples of each split; all others by default.
         num_splits: Number of splits.
@@ -103,26 +121,70 @@ def calibration(
         on_progress: Called with the number of finished splits.
     """
     num_train = num_train or (2 * len(data)) // 3
-    supported = [level for level in levels if level <= num_train / (num_train + 1) + 1e-9]
+    supported = [level for level in levels if level <= supported_level(num_train) + 1e-9]
     if not supported or num_splits < 1:
         raise ValueError(
             f"There must be at least one split, and a level that {num_train} training samples support, up to"
-            f" {num_train / (num_train + 1):.3f}; got {num_splits} splits and the levels {list(levels)}."
+            f" {supported_level(num_train):.3f}; got {num_splits} splits and the levels {list(levels)}."
         )
     data, judged = data.in_memory(), []
+    chosen = quick_operator(data) if operator is None else operator
+    training = _holding_out(data, chosen, training or TrainingConfig())
     for split in range(num_splits):
         train, test = data.split(num_train=num_train, num_test=num_test, seed=seed + split)
-        surrogate = fit(train, operator, seed=seed + split, progress=False)
+        surrogate = fit(train, chosen, training=training, seed=seed + split, progress=False)
         judged.append([judged_sample(surrogate, sample, supported) for sample in test])
         if on_progress is not None:
             on_progress(split + 1)
     every = [one for split in judged for one in split]
+    width_level = min(supported, key=lambda level: abs(level - _USUAL_LEVEL))
+    rmses = np.array([[one.rmse for one in split] for split in judged])
+    widths = np.array([[one.half_widths[width_level, "pointwise"] for one in split] for split in judged])
+    middle = int(np.argsort([one.actual for one in judged[-1]])[len(test) // 2])
     return CalibrationStudy(
         coverages=tuple(_coverage(every, level, kind) for kind in KINDS for level in supported),
         estimated=np.array([[one.estimated for one in split] for split in judged]),
         actual=np.array([[one.actual for one in split] for split in judged]),
+        half_widths=widths * np.where(rmses > 0.0, rmses, 1.0),
+        rmses=rmses,
+        width_level=width_level,
+        example=_example(surrogate, test[middle], data.targets[0], width_level),
         num_train=num_train,
     )
+
+
+def _holding_out(data: Dataset, operator: str | OperatorConfig, training: TrainingConfig) -> TrainingConfig:
+    """Return how to train, such that there are held-out predictions to draw bands from."""
+    has_them = kind_of(config_for(data, operator)).holds_out or training.held_out_folds
+    return training if has_them else replace(training, held_out_folds=_NUM_FOLDS)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Example:
+    """A test sample with its prediction: the first target channel, at the last time where there are several.
+
+    Attributes:
+        sample: Its points, with cells where they are known.
+        channel: What is predicted.
+        error: Absolute error at the points.
+        half_width: Half the width of the pointwise band there.
+    """
+
+    sample: Sample
+    channel: Channel
+    error: Float[np.ndarray, " point"]
+    half_width: Float[np.ndarray, " point"]
+
+
+def _example(surrogate: Surrogate, sample: Sample, channel: Channel, level: float) -> Example:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = surrogate.predict_sample(sample, interval=level, kind="pointwise")
+    error, half = np.abs(found.mean - sample.targets)[..., 0], (found.upper - found.lower)[..., 0] / 2
+    if sample.has_time:
+        error, half = error[-1], half[-1]
+        sample = replace(sample, targets=sample.targets[-1], inputs=np.empty((sample.num_points, 0)), times=None)
+    return Example(sample=sample, channel=channel, error=error, half_width=half)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,12 +194,14 @@ class JudgedSample:
     Attributes:
         estimated: Relative L2 error that was estimated.
         actual: Relative L2 error.
+        rmse: Root mean square error in units of the spread of each channel.
         held: Of the band of each level and kind, the share that held: all or nothing of fields, or a share of points.
         half_widths: Mean half-width of each, in units of the root mean square error.
     """
 
     estimated: float
     actual: float
+    rmse: float
     held: dict[tuple[float, Kind], float]
     half_widths: dict[tuple[float, Kind], float]
 
@@ -164,7 +228,7 @@ def judged_sample(surrogate: Surrogate, sample: Sample, levels: Sequence[float])
         held[level, kind] = float(inside.all() if kind == "everywhere" else inside.mean())
         half_widths[level, kind] = float(half.mean()) / (rmse or 1.0)
     actual = float(relative_l2(torch.from_numpy(mean), torch.from_numpy(truth / scales)))
-    return JudgedSample(estimated=found.error.value, actual=actual, held=held, half_widths=half_widths)
+    return JudgedSample(estimated=found.error.value, actual=actual, rmse=rmse, held=held, half_widths=half_widths)
 
 
 def _coverage(judged: Sequence[JudgedSample], level: float, kind: Kind) -> BandCoverage:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from gola.data.sample import Channel, Sample, as_rows
 from gola.surrogate.advice import warn
@@ -99,8 +99,10 @@ class Coverage:
                     " samples; the prediction is a guess."
                 )
 
-    def warn_of_queries(self, queries: Float[np.ndarray, "query dim"], points: Float[np.ndarray, "point dim"]) -> None:
-        """Warn of places outside the domain: in a hole, a notch, or beyond its edge.
+    def warn_of_queries(
+        self, queries: Float[np.ndarray, "query dim"], points: Float[np.ndarray, "point dim"]
+    ) -> Bool[np.ndarray, " query"]:
+        """Warn of places outside the domain: in a hole, a notch, or beyond its edge; and tell which.
 
         Args:
             queries: Where to predict.
@@ -113,6 +115,7 @@ class Coverage:
                 f"{int(outside.sum())} of {len(queries)} places to predict at lie outside the domain of the known"
                 f" points, the first at {np.round(first, 4).tolist()}; predictions there are guesses."
             )
+        return outside
 
     def _region_with(self, points: Float[np.ndarray, "point dim"]) -> Region:
         """Return the domain of the known points; that of the points last asked with is kept."""

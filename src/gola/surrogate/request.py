@@ -31,6 +31,8 @@ class Request:
         values: The input function there.
         parameters: Numbers of the whole sample.
         queries: Where to predict; None for at the points.
+        is_outside: Which places in space, of the points or of those that are asked for, are not in the domain of the
+            training samples.
         shape: Of the answer.
     """
 
@@ -38,6 +40,7 @@ class Request:
     values: Float[np.ndarray, "point input"]
     parameters: Float[np.ndarray, " parameter"]
     queries: Float[np.ndarray, "query dim"] | None
+    is_outside: Bool[np.ndarray, " place"]
     shape: tuple[int, ...]
 
     @property
@@ -102,9 +105,11 @@ class Reader:
     def request(self, points: Any, inputs: Any, parameters: Any, at: Any, times: Any) -> Request:
         """Read what is given for one sample, see :meth:`Surrogate.predict`."""
         asked = self._times(times)
-        points, values = self._function(points, inputs, asked)
+        points, values, is_outside = self._function(points, inputs, asked)
         numbers = as_row(parameters, self.parameters)
-        queries = None if at is None else self._points(at, "at", near=points)
+        queries = None
+        if at is not None:
+            queries, is_outside = self._points(at, "at", near=points)
         if self.coverage is not None:
             self.coverage.warn_of_parameters(numbers, self.parameters)
         shape: tuple[int, ...] = (-1, len(self.targets))
@@ -115,7 +120,9 @@ class Reader:
             shape = (len(asked), len(places), len(self.targets))
             queries = None if queries is None and known is asked else self.time_axis.points(places, asked)
             points, values = self.time_axis.points(points, known), repeated_inputs(values, len(known))
-        return Request(points=points, values=values, parameters=numbers, queries=queries, shape=shape)
+        return Request(
+            points=points, values=values, parameters=numbers, queries=queries, is_outside=is_outside, shape=shape
+        )
 
     @property
     def dim(self) -> int:
@@ -133,8 +140,8 @@ class Reader:
 
     def _function(
         self, points: Any, inputs: Any, times: Float[np.ndarray, " time"] | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        points = self._points(points, "points")
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        points, is_outside = self._points(points, "points")
         values = None if inputs is None else np.ascontiguousarray(inputs, dtype=np.float64)
         values = input_tables(values, len(self.inputs), 1 if times is None else len(times), len(points))
         shape = (len(points), len(self.inputs))
@@ -152,12 +159,15 @@ class Reader:
         _require_finite(as_rows(values), "inputs")
         if self.coverage is not None:
             self.coverage.warn_of_inputs(points, as_rows(values), self.inputs)
-        return points, values
+        return points, values, is_outside
 
     def _points(
         self, points: Any, what: str, near: Float[np.ndarray, "point dim"] | None = None
-    ) -> Float[np.ndarray, "place dim"]:
-        """Check points; of queries, warn also of those outside the domain, of which the points near them are part."""
+    ) -> tuple[Float[np.ndarray, "place dim"], Bool[np.ndarray, " place"]]:
+        """Check points, and tell which lie outside the training points.
+
+        Of queries, these are also such as lie outside the domain, of which the points near them are part.
+        """
         points = np.ascontiguousarray(points, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.dim or not len(points):
             raise ValueError(
@@ -166,8 +176,9 @@ class Reader:
         _require_finite(points, what)
         far = self._warn_if_outside(points, what)
         if near is not None and self.coverage is not None:
-            self.coverage.warn_of_queries(points[~far] if far.any() else points, near)
-        return points
+            rows = np.flatnonzero(~far)
+            far[rows] = self.coverage.warn_of_queries(points[rows], near)
+        return points, far
 
     def _warn_if_outside(self, points: Float[np.ndarray, "point dim"], what: str) -> Bool[np.ndarray, " point"]:
         """Warn of points beyond the box around the training points, and tell which."""

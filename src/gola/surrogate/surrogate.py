@@ -223,6 +223,7 @@ class Surrogate:
             error=calibration.error(judged, level),
             unusual=judged.unusual,
             is_beyond=judged.is_beyond,
+            is_outside=request.is_outside,
         )
 
     def _calibrated(self) -> Calibration:

@@ -11,10 +11,14 @@ def noisy_on_the_right(num_samples=12, num_points=200, *, channels=1, seed=0):
 
 
 def test_the_scale_is_large_where_errors_are():
-    points, errors = noisy_on_the_right(channels=2)
+    points, errors = noisy_on_the_right(100, channels=2)
     scale = SmoothedSquares.of(points, errors, nodes_correspond=False).scale(0)
     left, right = scale.at(np.array([[0.15, 0.5], [0.85, 0.5]]), points[0])
-    assert (right / left > 3.5).all()
+    assert (right / left > 3.0).all()
+    few = SmoothedSquares.of(points[:8], errors[:8], nodes_correspond=False).scale(0)
+    cautious_left, cautious_right = few.at(np.array([[0.15, 0.5], [0.85, 0.5]]), points[0])
+    assert (cautious_right / cautious_left > 1.2).all()
+    assert (cautious_right / cautious_left < 2.0).all()
     assert right[1] / right[0] == np.clip(right[1] / right[0], 1.7, 2.3)
 
 

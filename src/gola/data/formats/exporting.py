@@ -44,7 +44,7 @@ def export_sample(
     parameters: Sequence[Channel] = (),
     predictions: Float[np.ndarray, "*time point target_channel"] | None = None,
     band: Band | None = None,
-    numbers: Mapping[str, float] | None = None,
+    further: Mapping[str, float | Float[np.ndarray, " point"]] | None = None,
 ) -> None:
     """Write the points and values of a sample to a ``.vtu``, ``.vtk``, ``.npz`` or ``.csv`` file.
 
@@ -66,7 +66,7 @@ def export_sample(
         parameters: Names of the parameters.
         predictions: Values that an operator gave for the targets.
         band: Lower and upper end of a band around them.
-        numbers: Further numbers of the whole sample, written like parameters.
+        further: What else is known of the sample, by name: numbers, written like parameters, or values at its points.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -80,8 +80,8 @@ def export_sample(
     write: Writer = WRITERS[suffix]
     columns = named_columns(sample, inputs, targets, predictions, band)
     given = _columns([channel.name for channel in parameters], sample.parameters[None], "parameter")
-    further = {name: np.array(number) for name, number in (numbers or {}).items()}
-    every = {**columns, **{name: number[0] for name, number in given.items()}, **further}
+    others = {name: np.asarray(values) for name, values in (further or {}).items()}
+    every = {**columns, **{name: number[0] for name, number in given.items()}, **others}
     units = _units([*inputs, *parameters], targets)
     if suffix == ".pvd":  # the files that it lists are named after it, so it has no temporary name
         write(path, sample, every, units)

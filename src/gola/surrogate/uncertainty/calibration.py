@@ -20,7 +20,7 @@ from jaxtyping import Float
 from gola.metrics import relative_l2
 from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.uncertainty.description import Description, Shape
-from gola.surrogate.uncertainty.error_model import ErrorModel, fit_error_model
+from gola.surrogate.uncertainty.error_model import ErrorModel, damped, fit_error_model, typical_of_others
 from gola.surrogate.uncertainty.levels import (
     interval_of,
     pooled,
@@ -100,13 +100,15 @@ class Calibration:
         sizes = np.array([_rms(found) for found in predictions])
         doubts = description.distances if spreads is None else spreads
         features = _features(sizes, doubts)
-        model, expected = fit_error_model(features, np.array([_rms(one) for one in residuals]))
+        rmses = np.array([_rms(one) for one in residuals])
+        model, expected = fit_error_model(features, rmses)
+        sizes_of_bands = damped(expected, typical_of_others(rmses), len(cases))
         squares = SmoothedSquares.of([case.points for case in cases], residuals, nodes_correspond=nodes_correspond)
         quotients = []
         for number, residual in enumerate(residuals):
             rows = np.random.default_rng(number).permutation(len(residual))[:_MOST_POINTS]
             local = squares.without(number, squares.places[number][rows])
-            quotients.append(np.abs(residual[rows]) / (expected[number] * local))
+            quotients.append(np.abs(residual[rows]) / (sizes_of_bands[number] * local))
         # Settings were chosen on the very errors that are counted here.
         chosen = 1.0 + OPTIMISM / len(cases)
         pairs = zip(predictions, targets, strict=True)
@@ -174,7 +176,8 @@ class Calibration:
             level: The probability of the band.
             kind: Whether it holds everywhere or pointwise.
         """
-        return self.factors(level, kind) * judged.expected * self.scale.at(places, points)
+        size = damped(np.array([judged.expected]), self.errors.typical, self.num_samples)
+        return self.factors(level, kind) * size * self.scale.at(places, points)
 
     def factors(self, level: float, kind: Kind) -> Float[np.ndarray, " channel"]:
         """Return the quantile that bands of a level and kind are drawn with, in each channel."""

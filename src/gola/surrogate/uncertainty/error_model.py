@@ -5,6 +5,9 @@ r"""How large the error of a prediction should be, before it is known.
 Large solutions have large errors, and so have inputs that are far from the training samples: d is what the operator
 itself expects where it has a covariance (:mod:`gola.operators.closed_form.kriging`), else the distance of descriptions.
 Which of both matters, and how much, is decided by leave-one-out among the held-out errors; perhaps neither.
+
+The covariance was chosen on the same samples, so of few it fits their errors better than those of new ones. Bands rely
+on it only so far (:func:`damped`): what it adds is multiplied by :math:`n / (n + 20)`.
 """
 
 import itertools
@@ -17,6 +20,8 @@ from jaxtyping import Float
 from gola.operators.closed_form.ridge import fit_ridge
 
 _PENALTIES = (0.3, 3.0, 30.0)
+# With so many samples bands rely by half on what an input adds to the error.
+_HALF = 20.0
 # Fewer samples cannot tell a slope from chance.
 _FEWEST = 6
 # A slope has to lower the squared error of log a by this share.
@@ -37,6 +42,11 @@ class ErrorModel:
     slopes: Float[np.ndarray, " feature"]
     centre: Float[np.ndarray, " feature"]
 
+    @property
+    def typical(self) -> float:
+        """A typical error."""
+        return float(np.exp(self.offset))
+
     def __call__(self, features: Float[np.ndarray, "*row feature"]) -> Float[np.ndarray, "*row"]:
         """Return the size of the error to expect."""
         return np.asarray(np.exp(self.offset + (features - self.centre) @ self.slopes))
@@ -54,8 +64,7 @@ def fit_error_model(
     Returns:
         The model, and what it expects of each sample when fitted to the others.
     """
-    known = errors > 0.0
-    logs = np.log(np.where(known, errors, errors[known].min() if known.any() else 1.0))
+    logs = _logarithms(errors)
     centre, count = features.mean(axis=0), len(errors)
     none = np.zeros(features.shape[1])
     held_out = (logs.sum() - logs) / max(1, count - 1)
@@ -78,3 +87,22 @@ def fit_error_model(
             best = score, slopes, found
     _, slopes, held_out = best
     return ErrorModel(offset=float(logs.mean()), slopes=slopes, centre=centre), np.exp(held_out)
+
+
+def damped(
+    expected: Float[np.ndarray, " sample"], typical: float | Float[np.ndarray, " sample"], count: int
+) -> Float[np.ndarray, " sample"]:
+    """Return errors to expect as far as bands of so many samples rely on them: nearer to typical ones."""
+    return np.asarray(typical * (expected / typical) ** (count / (count + _HALF)))
+
+
+def typical_of_others(errors: Float[np.ndarray, " sample"]) -> Float[np.ndarray, " sample"]:
+    """Return the geometric mean of the errors of all samples but each."""
+    logs = _logarithms(errors)
+    return np.asarray(np.exp((logs.sum() - logs) / max(1, len(logs) - 1)))
+
+
+def _logarithms(errors: Float[np.ndarray, " sample"]) -> Float[np.ndarray, " sample"]:
+    """Return logarithms; an error of zero counts like the smallest other one."""
+    known = errors > 0.0
+    return np.asarray(np.log(np.where(known, errors, errors[known].min() if known.any() else 1.0)))

@@ -38,6 +38,15 @@ lower level, or fit to more samples.
         )
 
 
+def supported_level(count: int) -> float:
+    """Return the highest level that so many held-out samples support.
+
+    >>> supported_level(9)
+    0.9
+    """
+    return count / (count + 1)
+
+
 def upper_quantile(scores: Float[np.ndarray, " sample"], level: float) -> float:
     """Return what a new score stays below with this probability.
 

@@ -11,6 +11,10 @@ from scipy.spatial import cKDTree
 _MOST_ANCHORS, _NEAREST = 400, 4
 # Residuals are smoothed over this share of the domain, the standard deviation of a Gaussian.
 _WIDTH = 0.07
+# Errors of few samples tell little of where new ones will be: it counts like so many samples with the same errors
+# everywhere. Held-out errors of one sample are large where another is peculiar that was fitted to, so a scale that
+# trusts them all would fit training samples better than new ones.
+_PRIOR_SAMPLES = 10.0
 # No place is trusted more than this share of the root mean square over the domain.
 _FLOOR = 0.05
 # Points that are smoothed, of all samples together and of one.
@@ -105,20 +109,20 @@ class SmoothedSquares:
         Args:
             num_nodes: Nodes of a mesh that moves; 0 where none does.
         """
-        values = _sizes(self.sums.sum(axis=0), self.weights.sum(axis=0))
+        values = _sizes(self.sums.sum(axis=0), self.weights.sum(axis=0), len(self.sums))
         return LocalScale(anchors=self.anchors, rows=self.rows, num_nodes=num_nodes, values=values)
 
     def without(self, sample: int, places: Float[np.ndarray, "place dim"]) -> Float[np.ndarray, "place channel"]:
         """Return what the other samples say, at places of this one."""
         sums = self.sums.sum(axis=0) - self.sums[sample]
         weights = self.weights.sum(axis=0) - self.weights[sample]
-        return _interpolated(self.anchors, places, _sizes(sums, weights))
+        return _interpolated(self.anchors, places, _sizes(sums, weights, len(self.sums) - 1))
 
 
 def _sizes(
-    sums: Float[np.ndarray, "anchor channel"], weights: Float[np.ndarray, " anchor"]
+    sums: Float[np.ndarray, "anchor channel"], weights: Float[np.ndarray, " anchor"], count: int
 ) -> Float[np.ndarray, "anchor channel"]:
-    """Return root mean squares with a floor; the mean over all where nothing is near."""
+    """Return root mean squares of so many samples with a floor; the mean over all where nothing is near."""
     total = weights.sum()
     if not total > 0.0:
         return np.ones_like(sums)
@@ -126,6 +130,7 @@ def _sizes(
     # What is far from all other samples would be a quotient of two roundings.
     is_known = (weights > 1e-6 * weights.max())[:, None]
     squares = np.where(is_known, np.maximum(sums, 0.0) / np.where(is_known, weights[:, None], 1.0), mean)
+    squares = (count * squares + _PRIOR_SAMPLES * mean) / (count + _PRIOR_SAMPLES)
     return np.sqrt(np.maximum(squares, np.where(mean > 0.0, _FLOOR**2 * mean, 1.0)))
 
 

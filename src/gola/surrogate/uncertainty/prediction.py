@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 Kind = Literal["everywhere", "pointwise"]
 """``"everywhere"``: the whole field lies in the band. ``"pointwise"``: a share of its points does."""
@@ -49,6 +49,7 @@ class Prediction:
         unusual: How unusual the input is: the share of training samples that are nearer to their nearest neighbour. 0.5
             is ordinary, 1 farther than all of them.
         is_beyond: Whether the input is so far from the training samples that the band means nothing.
+        is_outside: Which places are not in the domain of the training samples, where the band means nothing either.
     """
 
     mean: Float[np.ndarray, "*time row channel"]
@@ -59,3 +60,4 @@ class Prediction:
     error: ErrorEstimate
     unusual: float
     is_beyond: bool
+    is_outside: Bool[np.ndarray, " row"]
