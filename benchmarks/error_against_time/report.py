@@ -16,7 +16,7 @@ benchmarks.error_against_time`, a run at a time; seconds are those of the proces
 are trained for 15 seconds, one sample per step, with a cosine schedule over that time: hundreds to thousands of steps.
 That is short: the picture says what a method reaches in that time, and nothing about what it reaches in hours. EZyRB
 and SMT (`pip install 'gola[benchmarks]'`) apply where only parameters differ on one mesh, FNO where samples lie on one
-grid.
+grid. A second call adds missing runs only: delete `results/error_against_time.csv` to measure all of them again.
 
 ![Error over seconds of fitting for six problems](images/error_against_time.png)
 
@@ -87,19 +87,23 @@ def _compared(best: Row, ours: Sequence[Row]) -> str:
 
 
 def verdict(rows: Sequence[Row]) -> str:
-    """Say on how many problems we are ahead, and where not."""
-    behind, count = [], 0
+    """Say on how many problems we are ahead, and which fits of others no fit of ours is as good and as quick as."""
+    behind, unbeaten, count = [], [], 0
     for problem in dict.fromkeys(row["problem"] for row in rows):
         known = [row for row in rows if row["problem"] == problem and row["error"]]
-        others = [float(row["error"]) for row in known if row["method"] in PEERS]
-        ours = [float(row["error"]) for row in known if row["method"] not in PEERS]
+        others = [row for row in known if row["method"] in PEERS]
+        ours = [row for row in known if row["method"] not in PEERS]
         if others and ours:
             count += 1
-            behind += [problem] * (min(ours) > min(others))
+            behind += [problem] * (min(map(_error, ours)) > min(map(_error, others)))
+        unbeaten += [
+            f"{other['method']} ({problem}, {_error(other):.3f} in {_seconds(other):.2f} s)"
+            for other in others
+            if not any(_error(one) <= _error(other) and _seconds(one) <= _seconds(other) for one in ours)
+        ]
     where = f"; not on: {', '.join(behind)}" if behind else ""
-    return (
-        f"On {count - len(behind)} of {count} problems one of our operators is at least as good as all others{where}."
-    )
+    ahead = f"On {count - len(behind)} of {count} problems one of ours is at least as good as all others{where}."
+    return f"{ahead} As good and as quick as these is none of ours: {'; '.join(unbeaten) or 'none'}."
 
 
 def _cells(row: Row) -> str:
@@ -109,3 +113,7 @@ def _cells(row: Row) -> str:
 def _seconds(row: Row) -> float:
     # Clocks of processors tick a hundred times a second.
     return max(0.01, float(row["seconds"]))
+
+
+def _error(row: Row) -> float:
+    return float(row["error"])

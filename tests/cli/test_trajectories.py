@@ -70,7 +70,7 @@ def test_trajectories_are_predicted_from_file_to_file(folder, tmp_path):
 def test_other_times_are_predicted_without_the_truth(folder, tmp_path):
     run, data = folder / "run", folder / "data.h5"
     printed = success("predict", run, data, "--times", "0:1:3", "--out", tmp_path / "a.npz")
-    assert "error" not in printed
+    assert "relative L2 error" not in printed
     with np.load(tmp_path / "a.npz") as archive:
         assert archive["times"].tolist() == [0.0, 0.5, 1.0]
         assert archive["T_predicted"].shape == (3, 40)
