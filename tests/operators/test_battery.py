@@ -51,7 +51,7 @@ CONFIGS = {
     "periodic_kernel": PeriodicKernelConfig(num_inputs=2, num_outputs=3),
     "pod_gp": PodGpConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "morphed_gp": MorphedGpConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
-    "fitted_pde": FittedPdeConfig(num_inputs=2, num_outputs=3),
+    "fitted_pde": FittedPdeConfig(num_inputs=2, num_outputs=3, num_steps=1),
     "pod_rbf": PodRbfConfig(num_inputs=2, num_outputs=3, num_modes=30),
     "nearest": NearestConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "mean": MeanConfig(num_inputs=2, num_outputs=3, num_modes=30),

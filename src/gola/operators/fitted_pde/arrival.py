@@ -27,6 +27,7 @@ _NEAR_SOURCE = 3
 # are below this share of their mean.
 _SCATTER, _EARLY = 0.05, 0.2
 _STRONGEST = 6.0
+_LARGEST = 20.0
 _TINY = 1e-30
 
 
@@ -128,7 +129,7 @@ class Arrivals:
         """Return points and slowness, the source at the end."""
         dim = len(self.law.source)
         source = torch.tensor(self.law.source, dtype=torch.float64) + coefficients[:dim]
-        slowness = torch.exp(coefficients[dim] + self.features @ coefficients[dim + 1 :])
+        slowness = torch.exp((coefficients[dim] + self.features @ coefficients[dim + 1 :]).clamp(-_LARGEST, _LARGEST))
         near = (self.points - source.detach()).norm(dim=1).argsort()[:_NEAR_SOURCE]
         return torch.cat([self.points, source[None]]), torch.cat([slowness, slowness[near].mean(dim=0, keepdim=True)])
 

@@ -14,9 +14,9 @@ from gola.operators.fitted_pde.gauss_newton import Example, Linearised, examples
 from gola.operators.fitted_pde.law import Law
 from gola.operators.fitted_pde.system import System
 
-# Few coefficients are first sought on a few samples, in so many steps, from each start; then more and more of them;
-# then all of them, and at last on all samples.
-_FIRST_STEPS, _MORE_STEPS, _LAST_STEPS = 8, 10, 3
+# Few coefficients are first sought on a few samples, from each start; then more and more of them; then all of them, and
+# at last on all samples, in so many steps at most.
+_LAST_STEPS = 3
 # These few samples are at least and at most so many, and between that as many as have so many values together.
 _LEAST_SAMPLES, _MOST_SAMPLES, _ENOUGH_VALUES = 3, 6, 6000
 # Fewer coefficients are compared with all of them if their error on the first samples is at most this times as large.
@@ -57,6 +57,7 @@ def fit_law(
     meshes: Sequence[Elements],
     inputs: Sequence[Float[Tensor, "_ input"]],
     targets: Sequence[Float[Tensor, "_ target"]],
+    num_steps: int,
 ) -> FittedLaw:
     """Fit the coefficients of a law to solutions.
 
@@ -66,6 +67,7 @@ def fit_law(
         meshes: Of each sample.
         inputs: Of each sample.
         targets: Of each sample, with all channels.
+        num_steps: The largest number of steps from each start.
     """
     wanted = [one[:, list(channels)] for one in targets]
     scale = float(torch.cat(wanted).square().mean().sqrt()) or 1.0
@@ -73,9 +75,9 @@ def fit_law(
     systems = [system_of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
     examples = examples_of(systems, wanted)
     few = examples[: _enough(wanted)]
-    paths, error = _trials(law, few)
+    paths, error = _trials(law, few, num_steps)
     count = _affordable(law, wanted)
-    steps = (0, 0) if error > _HOPELESS else (_MORE_STEPS, _LAST_STEPS)
+    steps = (0, 0) if error > _HOPELESS else (num_steps, min(num_steps, _LAST_STEPS))
     fits = [_refined(law, path, few, examples[:count], steps) for path in paths]
     found = []
     for coefficients, solved in fits:
@@ -99,16 +101,16 @@ def fit_law(
 Path = tuple[Float[Tensor, " coefficient"], Float[Tensor, "coefficient free"]]
 
 
-def _trials(law: Law | Arrival, first: Sequence[Example]) -> tuple[list[Path], float]:
+def _trials(law: Law | Arrival, first: Sequence[Example], num_steps: int) -> tuple[list[Path], float]:
     """Fit to a few samples, with few coefficients first, and return the least error.
 
     Returned are all coefficients, and fewer if they do nearly as well; with each comes which of them are free.
     """
     levels = law.coarse()
-    starts = [fitted(law, first, start, _FIRST_STEPS, levels[0]) for start in law.starts()]
+    starts = [fitted(law, first, start, num_steps, levels[0]) for start in law.starts()]
     known = [min(starts, key=lambda trial: trial[1].squares)]
     for free in levels[1:]:
-        known.append(fitted(law, first, known[-1][0], _FIRST_STEPS, free))
+        known.append(fitted(law, first, known[-1][0], num_steps, free))
     most = torch.eye(law.num_coefficients, dtype=torch.float64)
     enough = [solved.squares <= _ALIKE**2 * known[-1][1].squares for _, solved in known]
     simplest = enough.index(True)

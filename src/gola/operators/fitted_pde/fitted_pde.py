@@ -34,12 +34,19 @@ _MOST_INPUTS = 8
 @final
 @dataclass(frozen=True, kw_only=True)
 class FittedPdeConfig(OperatorConfig):
-    """Settings of finite elements with fitted coefficients, which have none of their own."""
+    """Settings of finite elements with fitted coefficients.
+
+    Attributes:
+        num_steps: The largest number of Gauss–Newton steps from each start.
+    """
 
     largest_dim: ClassVar[int] = 3
 
+    num_steps: int = 8
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._require_positive("num_steps")
         if self.dim not in (2, 3) or self.has_time_axis:
             raise ValueError(
                 f"fitted_pde solves equations in the plane or in space, without time; got points of {self.dim}"
@@ -132,7 +139,7 @@ class FittedPde(Fitted, Operator):
         samples = Samples.of(self.seen(cloud), targets, Mesh())
         self.box = torch.stack([samples.cloud.points.amin(dim=0), samples.cloud.points.amax(dim=0)])
         meshes = [self._mesh(points) for points in samples.points]
-        found = search(names or _scalars(samples), meshes, samples.inputs, samples.targets)
+        found = search(names or _scalars(samples), meshes, samples.inputs, samples.targets, self.config.num_steps)
         self._keep(found)
         return torch.cat(found.held_out)
 

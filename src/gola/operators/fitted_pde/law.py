@@ -14,6 +14,8 @@ from gola.operators.fitted_pde.elements import Elements, num_parts
 _LEAST = 1e-5
 # Exponents of the medium and of anisotropy stay within these.
 _STRONGEST = 6.0
+# Media stay within exp(±20).
+_LARGEST = 20.0
 
 
 @final
@@ -209,7 +211,8 @@ class Law:
 
     def medium(self, shape: Float[Tensor, " shape"], features: Float[Tensor, "cell feature"]) -> Float[Tensor, " cell"]:
         """Return the medium a in each cell."""
-        return torch.exp(features @ shape[: len(self.features)])
+        # Inputs far beyond those that were fitted to would make it infinite.
+        return torch.exp((features @ shape[: len(self.features)]).clamp(-_LARGEST, _LARGEST))
 
     def flux(
         self, shape: Float[Tensor, " shape"], slopes: Float[Tensor, "cell component dim"]

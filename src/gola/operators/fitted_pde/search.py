@@ -42,6 +42,7 @@ def search(
     meshes: Sequence[Elements],
     inputs: Sequence[Float[Tensor, "_ input"]],
     targets: Sequence[Float[Tensor, "_ target"]],
+    num_steps: int,
 ) -> Found:
     """Find a law or a readout for every target channel, by errors on held-out samples.
 
@@ -58,7 +59,7 @@ def search(
             if error < _GOOD:
                 readouts += found
                 continue
-            fit = _best_law(names, channels, meshes, inputs, targets)
+            fit = _best_law(names, channels, meshes, inputs, targets, num_steps)
             if len(channels) > 1 and fit.error > _GOOD:
                 pending += [(channel,) for channel in channels]
             elif error < fit.error:
@@ -74,6 +75,7 @@ def _best_law(
     meshes: Sequence[Elements],
     inputs: Sequence[Float[Tensor, "_ input"]],
     targets: Sequence[Float[Tensor, "_ target"]],
+    num_steps: int,
 ) -> FittedLaw:
     """Return the elliptic equation of some channels, or that of first arrivals if it is better."""
     law = names.law(meshes[0].dim, len(channels), torch.cat(list(inputs)))
@@ -82,9 +84,9 @@ def _best_law(
     fits = []
     if arrival is not None:
         several = [arrival.with_neighbours(count) for count in NUM_NEIGHBOURS]
-        fits = [fit_law(one, channels, meshes, inputs, targets) for one in several]
+        fits = [fit_law(one, channels, meshes, inputs, targets, num_steps) for one in several]
     if not fits or min(fit.error for fit in fits) > _GOOD:
-        fits.append(fit_law(law, channels, meshes, inputs, targets))
+        fits.append(fit_law(law, channels, meshes, inputs, targets, num_steps))
     return min(fits, key=lambda fit: fit.error)
 
 
