@@ -17,7 +17,7 @@ BLOCK = re.compile(r"^```(python)?\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 SMALLER = {
     "num_samples=40": "num_samples=12",
     "num_train=30": "num_train=8",
-    "gola.fit(train)": 'gola.fit(train, "linear")',
+    "gola.fit(train, time_limit=10)": 'gola.fit(train, "linear")',
 }
 
 

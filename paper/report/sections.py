@@ -7,6 +7,7 @@ from paper.cells import cells_of
 from paper.complexity import EXPONENTS, SYMBOLS, Complexity
 from paper.plan import progress
 from paper.report import figures, tables
+from paper.report.grids import grids
 from paper.store import Store
 
 TITLES = {
@@ -51,7 +52,8 @@ def _blocks(target: str, store: Store, measured: Complexity | None) -> list[Bloc
         done = sum(line.is_done for line in lines)
         # With fewer results there is more grey than figure.
         drawn = [_FIGURES[target](store)] if done >= _SHARE_TO_DRAW * len(lines) else []
-        return [*drawn, Text(progress(lines) if drawn else f"Not drawn yet: {progress(lines)}")]
+        state = Text(progress(lines) if drawn else f"Not drawn yet: {progress(lines)}")
+        return [*drawn, state, *(grids(store) if target == "curves" else [])]
     return _complexity_blocks(measured)
 
 

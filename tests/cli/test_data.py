@@ -95,6 +95,13 @@ def test_plot_draws_a_picture_beside_the_file_or_where_asked(darcy, tmp_path):
     assert "<svg" in (tmp_path / "new" / "one.svg").read_text()
 
 
+def test_one_problem_can_be_asked_for():
+    printed = run("problems", "burgers").output
+    assert "u_t + u u_x" in printed
+    assert "darcy" not in printed
+    assert "did you mean 'burgers'" in str(run("problems", "burger").exception)
+
+
 def test_problems_lists_every_problem_with_its_equation():
     printed = run("problems").output
     assert "−∇·(a∇u) = f" in printed

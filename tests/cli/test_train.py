@@ -98,6 +98,7 @@ def test_what_came_out_is_printed_for_people_and_for_scripts(data, tmp_path):
 def test_a_closed_form_needs_no_training_and_all_samples_may_be_used(data, tmp_path):
     result = run("train", data, "--operator", "mean", "--num-epochs", 3, "--out", tmp_path / "mean")
     assert "cross-validation error" in result.stdout
+    assert "representation alone" in result.stdout
     assert "test error" not in result.stdout
     assert "mean ignores training settings" in result.stderr
     assert sorted(path.name for path in (tmp_path / "mean").iterdir()) == ["run.json", "surrogate.gola"]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gola.geometry.outline import outline, signed_areas
+from gola.geometry.outline import outline
+from gola.geometry.voids import signed_volumes
 from tests.geometry.shapes import plate
 
 
@@ -15,15 +16,17 @@ def test_the_boundary_of_a_plate_with_a_hole_is_found():
     assert set(np.flatnonzero(np.abs(points - 0.5).max(axis=1) == 0.5)) == set(found.loops[0])
     np.testing.assert_allclose(np.linalg.norm(hole - 0.5, axis=1), 0.2)
     for curve in (outer, hole):  # counter-clockwise
-        assert signed_areas(np.stack([np.full_like(curve, 0.5), curve, np.roll(curve, -1, axis=0)], axis=1)).min() > 0.0
-    assert signed_areas(points[found.cells]).sum() == pytest.approx(1.0 - np.pi * 0.04, abs=5e-3)
+        assert (
+            signed_volumes(np.stack([np.full_like(curve, 0.5), curve, np.roll(curve, -1, axis=0)], axis=1)).min() > 0.0
+        )
+    assert signed_volumes(points[found.cells]).sum() == pytest.approx(1.0 - np.pi * 0.04, abs=5e-3)
 
 
 def test_bays_belong_to_the_outer_boundary():
     points = plate(centre=(0.0, 0.5), radius=0.3)
     found = outline(points[points[:, 0] >= 0.0])
     assert found.num_holes == 0
-    assert signed_areas(found.points[found.cells]).sum() == pytest.approx(1.0 - 0.5 * np.pi * 0.09, abs=2e-2)
+    assert signed_volumes(found.points[found.cells]).sum() == pytest.approx(1.0 - 0.5 * np.pi * 0.09, abs=2e-2)
 
 
 @pytest.mark.parametrize("num_points", [20, 200, 1000])

@@ -14,6 +14,8 @@ from gola.fitting.auto.ensemble import NetworkEnsemble
 from gola.operators import (
     ClosedForm,
     DeepONetConfig,
+    FittedPde,
+    FittedPdeConfig,
     FnoConfig,
     GcnConfig,
     GknConfig,
@@ -49,6 +51,7 @@ CONFIGS = {
     "periodic_kernel": PeriodicKernelConfig(num_inputs=2, num_outputs=3),
     "pod_gp": PodGpConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "morphed_gp": MorphedGpConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
+    "fitted_pde": FittedPdeConfig(num_inputs=2, num_outputs=3, num_steps=1),
     "pod_rbf": PodRbfConfig(num_inputs=2, num_outputs=3, num_modes=30),
     "nearest": NearestConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "mean": MeanConfig(num_inputs=2, num_outputs=3, num_modes=30),
@@ -88,13 +91,19 @@ def ready_operator(name, given="fields"):
         ensembles = {"spectral": NetworkEnsemble(networks, num_channels=config.num_channels)}
         return Auto.of(config, members, ensembles, {"linear": 0.5, "spectral": 0.5})
     operator = OPERATORS[name](config)
+    if isinstance(operator, FittedPde):
+        operator.fit_cloud(*examples_for(operator))
     # Fitted ones may have parts of the same kind.
     for closed_form in [module for module in operator.modules() if isinstance(module, ClosedForm)]:
-        cloud = Cloud.collate([cloud_of(operator, seed=seed) for seed in range(100, 106)])
-        values = cloud.with_parameters_as_values().values[:, :2]
-        targets = torch.cat([values, values.sum(dim=1, keepdim=True) * cloud.points[:, :1]], dim=1)
-        closed_form.fit_cloud(cloud, targets, UNIT_PERIODS)
+        closed_form.fit_cloud(*examples_for(operator), UNIT_PERIODS)
     return operator
+
+
+def examples_for(operator):
+    """A few samples, and targets that depend on all that is given."""
+    cloud = Cloud.collate([cloud_of(operator, seed=seed) for seed in range(100, 106)])
+    values = cloud.with_parameters_as_values().values[:, :2]
+    return cloud, torch.cat([values, values.sum(dim=1, keepdim=True) * cloud.points[:, :1]], dim=1)
 
 
 def cloud_of(operator, num_points=40, seed=0):
@@ -120,7 +129,7 @@ def test_it_predicts_every_output_channel_at_every_point(operator):
 
 
 def test_every_learnable_parameter_gets_a_gradient(operator):
-    if isinstance(operator, ClosedForm):
+    if isinstance(operator, ClosedForm | FittedPde):
         assert not learnable(operator)
         return
     operator(cloud_of(operator)).square().sum().backward()
@@ -228,11 +237,13 @@ def test_the_points_alone_may_make_the_difference(name):
     batch = Cloud.collate(clouds)
     if isinstance(operator, ClosedForm):
         operator.fit_cloud(batch, batch.points[:, :1], UNIT_PERIODS)
+    if isinstance(operator, FittedPde):
+        operator.fit_cloud(batch, batch.points[:, :1])
     assert operator(batch).isfinite().all()
 
 
 def test_it_runs_on_any_device(operator):
-    if operator.name in ("periodic_kernel", "pod_gp", "morphed_gp", "pod_rbf"):
+    if operator.name in ("periodic_kernel", "pod_gp", "morphed_gp", "fitted_pde", "pod_rbf"):
         pytest.skip("It checks inputs, and the meta device has no numbers.")
     clouds = [cloud_of(operator, num_points, seed=num_points) for num_points in (20, 50)]
     predictions = operator.to("meta")(Cloud.collate(clouds).to("meta"))

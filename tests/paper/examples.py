@@ -82,8 +82,8 @@ def made_store(errors=None, *, budget=None, protocol=None, targets=tuple(TARGETS
     """All results of some targets, with errors by a function of cell and seed; None for no result."""
     protocol, budget = protocol or Protocol(), budget or BUDGETS["standard"]
     error_of = errors or plausible
-    rows = []
-    for cell in cells_of(targets, protocol, budget):
+    rows, cells = [], cells_of(targets, protocol, budget)
+    for cell in cells:
         for seed in seeds_of(cell, protocol, budget):
             error = error_of(cell, seed)
             if error is not None:
@@ -92,7 +92,7 @@ def made_store(errors=None, *, budget=None, protocol=None, targets=tuple(TARGETS
         protocol=protocol,
         budget=budget,
         rows=tuple(rows),
-        fingerprints={problem: [problem] for problem in protocol.compared},
+        fingerprints={problem: [problem] for problem in (*protocol.compared, *(cell.problem for cell in cells))},
         data=Path("data"),
     )
 

@@ -16,12 +16,21 @@ if TYPE_CHECKING:
     from gola.problems import Problem
 
 
-def list_problems(as_json: AsJson = False) -> None:
-    """List the benchmark problems with their equations, channels, parameters, sizes and settings."""
+def list_problems(
+    name: Annotated[
+        str | None, typer.Argument(help="One problem; all by default.", autocompletion=completing_problems)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the benchmark problems with their equations, channels, parameters, sizes and settings.
+
+    Pictures of samples: `gola generate NAME --num-samples 1 --out sample.h5`, then `gola plot sample.h5`.
+    """
     from gola.data.periods import in_words  # NumPy and SciPy, which problems import, are slow
+    from gola.problems import make_problem
     from gola.registry import PROBLEMS
 
-    problems = [_facts(name, kind()) for name, kind in PROBLEMS.items()]
+    problems = [_facts(one, make_problem(one)) for one in ([name] if name else PROBLEMS)]
     if as_json:
         say_json(problems)
         return

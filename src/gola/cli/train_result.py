@@ -19,6 +19,9 @@ _HEADINGS = {
     "training_error": "training error",
 }
 
+# A representation that leaves less is exact up to rounding.
+_EXACT = 1e-6
+
 
 def say_result(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "RunFolder", *, as_json: bool) -> None:
     """Print scores, test error, time and size, and which commands come next.
@@ -36,6 +39,7 @@ def say_result(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "Run
         "num_parameters": surrogate.operator.num_parameters,
         "seconds": fit_seconds(surrogate),
         "scores": surrogate.scores,
+        "representation_error": surrogate.provenance.get("representation_error"),
         "choice": surrogate.provenance.get("choice"),
         "targets": [channel.name for channel in surrogate.targets],
         "test": test,
@@ -54,6 +58,9 @@ def say_result(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "Run
 
 def _table(facts: dict[str, Any], *, num_epochs: int) -> Table:
     rows = {_HEADINGS.get(name, name): f"{error:.4f}" for name, error in facts["scores"].items()}
+    # At shared nodes solutions are their own representation, up to rounding.
+    if (alone := facts["representation_error"]) is not None:
+        rows["representation alone"] = f"{alone:.2g}" if alone > _EXACT else "exact"
     if choice := facts["choice"]:
         rows["choice"] = choice["summary"]
         rows["why"] = choice["why"]

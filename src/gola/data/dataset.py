@@ -228,6 +228,7 @@ class Dataset:
             raise ValueError(
                 "A data set needs input channels, parameters, or points that differ between samples; these"
                 f" {len(held)} samples have the same points and nothing else that tells them apart."
+                " Give what differs between them: parameters=…, inputs=…, or `gola import --parameters cases.csv`."
             )
         return cls(
             samples=held,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gola.operators.closed_form.pod_gp import PodGp, PodGpConfig
     from gola.operators.closed_form.pod_rbf import PodRbf, PodRbfConfig
     from gola.operators.cloud import Cloud
+    from gola.operators.fitted_pde.fitted_pde import FittedPde, FittedPdeConfig
     from gola.operators.gola.gola import Gola, GolaConfig
     from gola.operators.linear.linear import Linear, LinearConfig
     from gola.operators.operator import FitResult, HeldOut, Network, Operator, OperatorConfig
@@ -30,6 +31,8 @@ _HOMES = {
     "DeepONet": "baselines.deeponet",
     "DeepONetConfig": "baselines.deeponet",
     "FitResult": "operator",
+    "FittedPde": "fitted_pde.fitted_pde",
+    "FittedPdeConfig": "fitted_pde.fitted_pde",
     "Fno": "baselines.fno",
     "FnoConfig": "baselines.fno",
     "Gcn": "baselines.gcn",
@@ -70,6 +73,8 @@ __all__ = [
     "DeepONet",
     "DeepONetConfig",
     "FitResult",
+    "FittedPde",
+    "FittedPdeConfig",
     "Fno",
     "FnoConfig",
     "Gcn",

@@ -183,7 +183,8 @@ def likely_periods(
     """Return the periods of functions on an equispaced grid that look as if they repeat along every axis; else None.
 
     They do if values at both ends of each axis differ no more than neighbours do elsewhere: by one spacing where the
-    grid leaves the last end out, and not at all where it has both ends.
+    grid leaves the last end out, and not at all where it has both ends. Functions that hardly differ from each other at
+    the ends have boundary values there, and shifts of them would not.
     """
     periods = []
     sizes = []
@@ -206,8 +207,12 @@ def likely_periods(
             periods[axis] *= (sizes[axis] - 1) / sizes[axis]
         elif float(seam) > _CONTINUES * float(typical):
             return None
+        if float(first.var(0, correction=0).mean()) < _DIFFERS * float(fields.var(0, correction=0).mean()):
+            return None
     return torch.tensor(periods, dtype=torch.float64)
 
 
 # Across the seam values may differ by so many times what neighbours differ by.
 _CONTINUES = 3.0
+# At the ends of an axis functions have at least this share of the variance that they have elsewhere.
+_DIFFERS = 0.05

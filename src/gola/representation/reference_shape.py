@@ -10,7 +10,8 @@ from scipy.interpolate import RBFInterpolator
 from torch import Tensor
 
 from gola.geometry.curves import fractions, matched, paired
-from gola.geometry.outline import Outline, outline, signed_areas
+from gola.geometry.outline import Outline, outline
+from gola.geometry.voids import signed_volumes
 from gola.representation.fitted import Fitted
 
 # Points on each boundary curve that are matched, at most.
@@ -96,7 +97,7 @@ class ReferenceShape(Fitted):
     def folded_share(self, shape: Outline) -> float:
         """Return how much of the reference is turned over by its map to a shape: 0 where the map is invertible."""
         cells = self.cells.numpy()
-        before, after = (signed_areas(nodes[cells]) for nodes in (self.nodes.numpy(), self.moved_nodes(shape)))
+        before, after = (signed_volumes(nodes[cells]) for nodes in (self.nodes.numpy(), self.moved_nodes(shape)))
         return float(np.abs(before[after <= 0.0]).sum() / np.abs(before).sum())
 
 

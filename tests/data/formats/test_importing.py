@@ -33,6 +33,15 @@ def test_meshes_at_one_height_are_two_dimensional(folder):
     assert import_files("high.vtu", inputs=["k"], targets=["U"])[0].points.shape == (16, 2)
 
 
+def test_who_names_no_channels_is_told_what_could_be_predicted(folder):
+    points = np.random.default_rng(0).random((5, 2))
+    np.savez(folder / "all.npz", points=points, load=np.arange(3.0), heat=np.ones((3, 5)))
+    with pytest.warns(UserWarning, match=r"No targets were named.*all.npz\[0\] also has heat"):
+        data = import_files("all.npz")
+    assert [parameter.name for parameter in data.parameters] == ["load"]
+    assert not data.targets
+
+
 def test_a_tilted_plane_is_told(folder):
     def tilt(mesh):
         mesh.points[:, 2] = mesh.points[:, 0] / 3 + 1

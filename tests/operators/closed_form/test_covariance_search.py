@@ -8,7 +8,8 @@ import torch
 from scipy.optimize import check_grad
 
 from gola.operators.closed_form.covariance import Groups, Pairs
-from gola.operators.closed_form.covariance_search import CovarianceSearch, Layout, Responses, _Objective
+from gola.operators.closed_form.covariance_likelihood import Layout, Objective, Responses
+from gola.operators.closed_form.covariance_search import CovarianceSearch
 
 
 def groups_of(count, *, seed=0):
@@ -32,7 +33,7 @@ def test_the_gradient_of_the_likelihood_is_right(linear, is_affine):
     raw = groups_of(12)
     found = search(raw, torch.cat([raw[0] * raw[1], raw[2].exp() + raw[3]], dim=1))
     layout = Layout(logs=(False,) * 4, is_linear=(False,) * 4).with_linear(linear, is_affine=is_affine)
-    objective = _Objective(pairs=found.pairs(layout.logs), responses=found.responses(layout), layout=layout)
+    objective = Objective(pairs=found.pairs(layout.logs), responses=found.responses(layout), layout=layout)
     vector = objective.start() + 0.1 * np.arange(6)
     error = check_grad(lambda x: objective.value(x)[0], lambda x: objective.value(x)[1], vector)
     assert error < 1e-4 * np.linalg.norm(objective.value(vector)[1])
@@ -70,3 +71,26 @@ def test_what_has_both_signs_is_expected_to_be_a_load():
     known = search(raw, values)
     best = replace(known, positive=(True, False, False, True)).best()
     assert best.layout.is_linear == (False, True, True, False)
+
+
+@pytest.mark.parametrize("is_affine", [True, False])
+def test_units_of_solutions_add_the_same_to_the_cost_of_all_layouts(is_affine):
+    raw = groups_of(12)
+    values = torch.cat([raw[0] * raw[1], raw[2].exp() * raw[1]], dim=1)
+    layout = Layout(logs=(False,) * 4, is_linear=(False,) * 4).with_linear([1], is_affine=is_affine)
+    costs = []
+    for unit in (1.0, 1000.0):
+        found = search(raw, unit * values)
+        objective = Objective(pairs=found.pairs(layout.logs), responses=found.responses(layout), layout=layout)
+        costs.append(objective.cost(objective.start()))
+    assert costs[1] - costs[0] == pytest.approx(12 * np.log(1000.0))
+
+
+def test_among_ten_samples_loads_are_not_seen_in_what_fits_by_chance():
+    chosen = []
+    for seed in range(4):
+        raw = groups_of(10, seed=seed)
+        medium = [(2.0 * group).exp() for group in raw]
+        values = torch.cat([medium[0] + medium[1], medium[2] / medium[3], medium[1] * medium[3]], dim=1)
+        chosen.append(search(raw, values).best().layout.is_linear)
+    assert not any(sum(is_linear) in (1, 2, 3) for is_linear in chosen)

@@ -33,6 +33,28 @@ def test_sources_and_media_are_recognised_by_the_size_of_solutions():
     assert Homogeneity.suspected(*split(*steady_states(20))).degrees.tolist() == [1, -1, 0]
 
 
+def test_amplitudes_are_supported_where_solutions_follow_them():
+    found = Homogeneity.suspected(*split(*steady_states(20)))
+    assert found.is_supported(*split(*steady_states(20)))
+
+
+@pytest.mark.parametrize("power", [0.3, 2.0])
+def test_amplitudes_are_refused_where_solutions_follow_another_power_of_them(power):
+    found = Homogeneity.suspected(*split(*steady_states(20)))
+    assert not found.is_supported(*split(*steady_states(20, power=power)))
+
+
+def test_amplitudes_are_refused_where_they_hardly_vary():
+    inputs, targets = split(*steady_states(20))
+    generator = torch.Generator().manual_seed(1)
+    alike = [
+        one / one[:, :1].square().mean().sqrt() * (1.0 + 0.01 * torch.randn(1, generator=generator)) for one in inputs
+    ]
+    found = Homogeneity(3)
+    found.degrees = torch.tensor([1, 0, 0])
+    assert not found.is_supported(alike, targets)
+
+
 def test_components_of_a_vector_are_sources_together():
     generator = torch.Generator().manual_seed(0)
     angles = torch.rand(20, generator=generator, dtype=torch.float64) * 6.0

@@ -11,8 +11,9 @@ from gola.data.dataset import Dataset
 from gola.data.mirror import Components
 from gola.data.sample import Channel, Sample
 from gola.fitting.auto.auto import AutoConfig
-from gola.geometry.outline import outline, signed_areas
+from gola.geometry.outline import outline
 from gola.geometry.symmetry import Symmetry
+from gola.geometry.voids import signed_volumes
 from gola.operators import MorphedGp, MorphedGpConfig
 from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
 from gola.operators.closed_form.morphed_samples import ShapeCopies, ShapedSample
@@ -105,12 +106,12 @@ def test_images_of_samples_have_boundaries_of_the_same_sense_of_rotation(symmetr
     values = torch.from_numpy(np.concatenate([shape.points - 0.5, shape.points[:, :1]], axis=1))
     sample = ShapedSample(shape=shape, values=values, parameters=torch.empty(0, dtype=torch.float64))
     image = ShapeCopies.of([1.0, 1.0], *channels).image(sample, Symmetry.parse(symmetry))
-    assert signed_areas(image.shape.points[image.shape.cells]).min() >= 0.0
+    assert signed_volumes(image.shape.points[image.shape.cells]).min() >= 0.0
     np.testing.assert_allclose(image.values[:, :2], image.shape.points - 0.5)
     np.testing.assert_allclose(image.values[:, 2], shape.points[:, 0])
     hole = image.shape.curves[1]
     fan = np.stack([np.tile(hole.mean(axis=0), (len(hole), 1)), hole, np.roll(hole, -1, axis=0)], axis=1)
-    assert signed_areas(fan).min() > 0.0
+    assert signed_volumes(fan).min() > 0.0
 
 
 @pytest.mark.parametrize(("response", "sign"), [("linear", -1.0), ("even", 1.0), ("homogeneous", None)])

@@ -92,6 +92,14 @@ def test_periods_are_seen_on_grids_with_and_without_their_last_end():
     assert likely_periods(torch.rand(64, 1, dtype=torch.float64), [open_ended]) is None
 
 
+def test_functions_with_boundary_values_do_not_look_periodic():
+    points = torch.linspace(0.0, 1.0, 33, dtype=torch.float64)[:, None]
+    generator = torch.Generator().manual_seed(0)
+    heights = torch.randn(8, 1, 2, generator=generator, dtype=torch.float64)
+    waves = torch.cat([torch.sin(torch.pi * points), torch.sin(3.0 * torch.pi * points)], dim=1)
+    assert likely_periods(points, list((heights * waves).sum(dim=2, keepdim=True))) is None
+
+
 def test_data_that_do_not_repeat_are_refused():
     points = np.random.default_rng(0).random((30, 2))
     data = gola.Dataset.from_arrays(points, [points[:, 0]] * 4, [points[:, 1]] * 4)

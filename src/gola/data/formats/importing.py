@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -93,6 +94,8 @@ def import_files(
     files, cases = _read_series(patterns, times) if series else _read_all(patterns)
     if times is not None and not series:
         raise ValueError("times belong to numbered files, one for each time; say that they are a series.")
+    if not inputs and not targets:
+        _warn_of_no_targets(cases[0], regions)
     if not (inputs or regions or distances) and parameters is None:
         inputs = _differing_numbers(cases)
     chosen = [choose(case, inputs, targets, keep_fields=keep_fields) for case in cases]
@@ -183,6 +186,17 @@ def _differing_numbers(cases: Sequence[Case]) -> list[str]:
     """Return the numbers that all simulations have and that differ between them."""
     names = [name for name in cases[0].parameters if all(name in case.parameters for case in cases)]
     return [name for name in names if len({case.parameters[name] for case in cases}) > 1]
+
+
+def _warn_of_no_targets(case: Case, regions: Sequence[str]) -> None:
+    """Say which arrays may have been meant as targets, where nobody said that only inputs are wanted."""
+    others = [name for name in case.arrays if name not in regions]
+    if others:
+        warnings.warn(
+            f"No targets were named, so nothing can be fitted to this data set. {case.label} also has"
+            f" {', '.join(others)}; name what to predict by --targets or targets=….",
+            stacklevel=3,
+        )
 
 
 def _with_computed(case: Case, inputs: Sequence[str | Channel]) -> Case:

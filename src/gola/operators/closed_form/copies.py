@@ -213,7 +213,9 @@ class CopiedSamples:
         targets = [one @ copy.targets.to(one) for copy in copies for one in self.samples.targets]
         suspected = Homogeneity.suspected([*self.samples.inputs, *values], [*self.samples.targets, *targets])
         is_same = torch.equal(suspected.degrees, self.homogeneity.degrees)
-        return [self.homogeneity] if is_same else [self.homogeneity, suspected]
+        # Copies are no more evidence than the samples themselves.
+        is_true = suspected.is_supported(self.samples.inputs, self.samples.targets)
+        return [self.homogeneity, suspected] if is_true and not is_same else [self.homogeneity]
 
     def best_kernel(self, near: InputKernel, copies: Sequence[Copy]) -> tuple[float, InputKernel]:
         """Return the best kernel near another one on samples and copies, after its leave-one-out error."""

@@ -1,46 +1,24 @@
-r"""Search for the covariance of samples.
+"""Search for the covariance of samples: layouts are proposed one after the other, and kept where the data support them.
 
-Lengths, trend and ridge of a layout maximise the restricted marginal likelihood, with one variance for all outputs,
-
-.. math:: \tfrac{n - 1}{2} \log \operatorname{tr} Y^\top S Y + \tfrac12 \log \det M
-    + \tfrac12 \log \mathbf 1^\top M^{-1} \mathbf 1, \qquad
-    S = M^{-1} - M^{-1} \mathbf 1 (\mathbf 1^\top M^{-1} \mathbf 1)^{-1} \mathbf 1^\top M^{-1},
-
-for the covariance M with its ridge (Rasmussen and Williams 2006, chapter 5). Leave-one-out errors had no say in them,
-so they can choose between layouts, and what they say of the chosen one is nearly true.
+What a layout makes of the data is said by their likelihood (:mod:`.covariance_likelihood`) and by leave-one-out errors,
+which had no say in its lengths, so that what they say of the chosen one is nearly true.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import final
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from scipy.optimize import OptimizeResult, minimize
-from torch import Tensor
 
-from gola.operators.closed_form.covariance import (
-    FAMILIES,
-    RESPONSES,
-    Covariance,
-    Family,
-    Pairs,
-    Response,
-    covariance_gradient,
-    covariance_matrix,
-)
+from gola.operators.closed_form.covariance import FAMILIES, RESPONSES, Covariance, Pairs
+from gola.operators.closed_form.covariance_likelihood import Layout, Objective, Responses
 from gola.operators.closed_form.one_thread import one_thread
 
 # Steps of the optimiser while layouts are proposed and compared, and in the end.
 _FEWEST_STEPS, _FEW_STEPS, _MANY_STEPS = 4, 15, 60
-# What is known of scales before: those of different groups differ by factors of e rather than of e³. Counted in units
-# of half a squared logarithm, like the likelihood of one sample; of their common size next to nothing is known.
-_ISOTROPY, _COMMON = 1.0, 0.05
-# Ranges of the logarithms of scales, trend and penalty. A smaller penalty leaves no digits to leave-one-out.
-_SCALES, _TRENDS, _PENALTIES = (-4.0, 7.0), (-14.0, 2.0), (math.log(1e-11), math.log(10.0))
 # A layout has to have this share of the error of a simpler one: what differs by less differs by chance.
 _CLEARLY_BETTER = 0.97
 # Logarithms of likelihoods that differ by less say nothing.
@@ -48,87 +26,11 @@ _CERTAIN = 2.0
 # The search for groups that an operator is linear in ends when so many of them made the data no likelier.
 _PATIENCE = 3
 # So many samples double the number of standard errors that a gain takes.
-_MORE_CERTAINTY = 10.0
+_MORE_CERTAINTY = 20.0
 # How many standard errors a gain takes that was to be expected.
 _LITTLE_CERTAINTY = 0.5
-# Errors below this are rounding, and so is this share of the squares of what is to be predicted.
-_SMALLEST = 1e-14
 # With more groups, logarithms are taken of all positive ones or none.
 _MOST_TOGGLES = 6
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Layout:
-    """How a covariance sees the groups of inputs.
-
-    Attributes:
-        family: Of the covariance in the smooth groups.
-        logs: Which smooth groups are seen as their logarithms.
-        is_linear: Which groups the operator is linear in.
-        is_affine: Whether what is linear may have a constant part.
-        has_power_law: Whether solutions are divided by a power law of their size.
-        response: How solutions follow the groups that the operator is linear in.
-    """
-
-    family: Family = "matern"
-    logs: tuple[bool, ...]
-    is_linear: tuple[bool, ...]
-    is_affine: bool = True
-    has_power_law: bool = False
-    response: Response = "linear"
-
-    def with_linear(self, groups: Sequence[int], *, is_affine: bool, response: Response = "linear") -> "Layout":
-        """Return the layout that is linear in these groups, or follows them in another way."""
-        chosen = tuple(group in groups for group in range(len(self.is_linear)))
-        return replace(self, is_linear=chosen, is_affine=is_affine or not any(chosen), response=response)
-
-
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Responses:
-    """What is to be predicted, and how errors count.
-
-    Attributes:
-        channels: Coordinates of each channel of the solutions.
-        weights: Of the errors of a sample, so that the root of the sum of their squares is its relative L2 error.
-        factors: What solutions are divided by.
-        laws: Returns the same as known without each sample; None where they do not change.
-        num_copies: Rows of each sample and its copies by symmetry, one after the other, which are held out together.
-    """
-
-    channels: Sequence[Float[Tensor, "sample _"]]
-    weights: Float[Tensor, " sample"]
-    factors: Float[Tensor, "sample channel"]
-    laws: Callable[[], Float[Tensor, "held_out sample channel"]] | None = None
-    num_copies: int = 1
-
-    @cached_property
-    def products(self) -> Float[Tensor, "sample sample"]:
-        """Inner products of what is predicted, all channels together."""
-        divided = torch.cat(
-            [one / factor[:, None] for one, factor in zip(self.channels, self.factors.T, strict=True)], 1
-        )
-        return divided @ divided.T
-
-    def held_out_residuals(self, precision: Float[Tensor, "sample sample"]) -> list[Float[Tensor, "sample _"]]:
-        """Return the errors of leave-one-out predictions; what a sample is divided by is known from the others."""
-        if self.num_copies > 1:
-            factors = self.factors[:, :, None].unbind(dim=1)
-            return [
-                _held_out_together(precision, one / factor, self.num_copies) * factor
-                for one, factor in zip(self.channels, factors, strict=True)
-            ]
-        laws = self.factors.expand(len(precision), -1, -1) if self.laws is None else self.laws()
-        return [
-            (precision / law) @ one * (law.diagonal() / precision.diagonal())[:, None]
-            for one, law in zip(self.channels, laws.unbind(dim=2), strict=True)
-        ]
-
-    def held_out_errors(self, precision: Float[Tensor, "row row"]) -> Float[Tensor, " sample"]:
-        """Return the relative leave-one-out error of each sample."""
-        of_rows = torch.cat(self.held_out_residuals(precision), dim=1).norm(dim=1) * self.weights
-        return of_rows.view(-1, self.num_copies).square().mean(dim=1).sqrt()
 
 
 @final
@@ -139,12 +41,14 @@ class Found:
     Attributes:
         errors: Relative leave-one-out error of each sample.
         cost: The negative logarithm of the likelihood.
+        surprise: That of how likely the layout was before any sample was seen.
         layout: The layout.
         covariance: The covariance.
     """
 
     errors: Float[np.ndarray, " sample"]
     cost: float
+    surprise: float
     layout: Layout
     covariance: Covariance
 
@@ -154,9 +58,10 @@ class Found:
         return float(np.exp(np.log(self.errors).mean()))
 
     def is_clearly_better_than(self, other: "Found", *, is_likely: bool) -> bool:
-        """Whether errors are lower and the data far likelier, or errors far lower and the data about as likely.
+        """Whether the data are far likelier and errors not clearly larger, or errors far lower and the data as likely.
 
-        Far lower are errors by more than a few percent, and for most samples.
+        Far lower are errors by more than a few percent, and for most samples. Among few samples errors are mostly
+        chance, and likelihoods choose better.
 
         Args:
             other: Another layout with its best covariance.
@@ -165,11 +70,13 @@ class Found:
         if not np.isfinite(self.errors).all() or not np.isfinite(other.errors).all():
             return bool(np.isfinite(self.errors).all())
         gains = np.log(other.errors) - np.log(self.errors)
-        if self.cost < other.cost - 2.0 * _CERTAIN:
-            return float(gains.mean()) > 0.0
+        spread = float(gains.std(ddof=1)) / math.sqrt(len(gains))
         # Of few samples the standard error itself is uncertain.
-        certainty = _LITTLE_CERTAINTY if is_likely else 1.0 + _MORE_CERTAINTY / len(gains)
-        limit = certainty * float(gains.std(ddof=1)) / math.sqrt(len(gains))
+        certainty = 1.0 + _MORE_CERTAINTY / len(gains)
+        likelier = other.cost + other.surprise - self.cost - self.surprise
+        if likelier > (0.0 if is_likely else _CERTAIN):
+            return float(gains.mean()) > -2.0 * certainty * spread
+        limit = (_LITTLE_CERTAINTY if is_likely else certainty) * spread
         return float(gains.mean()) > max(limit, -math.log(_CLEARLY_BETTER)) and self.cost < other.cost + _CERTAIN
 
 
@@ -204,13 +111,12 @@ class CovarianceSearch:
         return self._refined(best)
 
     def _start(self) -> Layout:
-        """Return the layout with logarithms of all positive groups or of none, whichever may become better."""
+        """Return the layout with logarithms of all positive groups, or of none where the data are far likelier so."""
         none = (False,) * len(self.positive)
-        layouts = [Layout(logs=logs, is_linear=none) for logs in dict.fromkeys([self.positive, none])]
         # Many logarithms show what they are worth only together with a power law.
-        laws = [replace(layout, has_power_law=True) for layout in layouts]
-        errors = [min(self.found(plain).error, self.found(law).error) for plain, law in zip(layouts, laws, strict=True)]
-        return layouts[int(np.argmin(errors))]
+        logs, plain = (Layout(logs=logs, is_linear=none) for logs in (self.positive, none))
+        costs = [min(self.found(one).cost, self.found(replace(one, has_power_law=True)).cost) for one in (logs, plain)]
+        return plain if costs[1] < costs[0] - _CERTAIN else logs
 
     def found(self, layout: Layout, *starts: Covariance) -> Found:
         """Return the best covariance of a layout, after few steps."""
@@ -221,7 +127,7 @@ class CovarianceSearch:
     def _better(self, best: Found, layouts: Iterator[Layout]) -> Found:
         for layout in layouts:
             found = self.found(layout, best.covariance)
-            is_likely = any(layout.is_linear) and layout.is_linear == self._signed
+            is_likely = any(layout.is_linear) and layout.is_linear == self._signed != best.layout.is_linear
             if found.is_clearly_better_than(best, is_likely=is_likely):
                 best = found
         return best
@@ -281,21 +187,32 @@ class CovarianceSearch:
 
     def _glance(self, layout: Layout, known: Found) -> float:
         """Return about how unlikely a layout makes the data."""
-        return self._minimised(layout, (known.covariance,), _FEWEST_STEPS)[1].fun
+        objective, result = self._minimised(layout, (known.covariance,), _FEWEST_STEPS)
+        return objective.cost(result.x) + self._surprise(layout)
+
+    def _surprise(self, layout: Layout) -> float:
+        """Return the negative logarithm of how likely a layout was before any sample was seen.
+
+        That what has both signs are loads is expected. Of all other choices of as many groups none is likelier than
+        the rest, and with few samples one of so many fits them well by chance.
+        """
+        num_linear = sum(layout.is_linear)
+        return 0.0 if layout.is_linear == self._signed else math.log(math.comb(sum(self.may_be_loads), num_linear))
 
     def _optimised(self, layout: Layout, starts: Sequence[Covariance], num_steps: int) -> Found:
         objective, result = self._minimised(layout, starts, num_steps)
         return Found(
             errors=objective.errors(result.x),
-            cost=float(result.fun),
+            cost=objective.cost(result.x),
+            surprise=self._surprise(layout),
             layout=layout,
             covariance=objective.covariance(result.x),
         )
 
     def _minimised(
         self, layout: Layout, starts: Sequence[Covariance], num_steps: int
-    ) -> tuple["_Objective", OptimizeResult]:
-        objective = _Objective(pairs=self.pairs(layout.logs), responses=self.responses(layout), layout=layout)
+    ) -> tuple[Objective, OptimizeResult]:
+        objective = Objective(pairs=self.pairs(layout.logs), responses=self.responses(layout), layout=layout)
         vectors = [objective.start(), *(objective.vector(start) for start in starts)]
         start = min(vectors, key=lambda vector: objective.value(vector)[0])
         return objective, minimize(
@@ -306,149 +223,6 @@ class CovarianceSearch:
             bounds=objective.bounds,
             options={"maxiter": num_steps},
         )
-
-
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Objective:
-    """The negative log likelihood of a covariance as a function of the logarithms of its scales, trend and penalty."""
-
-    pairs: Pairs
-    responses: Responses
-    layout: Layout
-
-    @property
-    def is_linear(self) -> Bool[Tensor, " group"]:
-        return torch.tensor(self.layout.is_linear)
-
-    @property
-    def bounds(self) -> list[tuple[float, float]]:
-        return [_SCALES] * len(self.layout.is_linear) + [_TRENDS, _PENALTIES]
-
-    def start(self) -> Float[np.ndarray, " number"]:
-        """Return lengths at which samples that differ in all groups are about as far apart as in one."""
-        num_smooth = self.layout.is_linear.count(False)
-        scales = [0.0 if linear else 0.5 * math.log(num_smooth) for linear in self.layout.is_linear]
-        return np.array([*scales, -4.0, math.log(1e-4)])
-
-    def vector(self, covariance: Covariance) -> Float[np.ndarray, " number"]:
-        """Return the numbers of a covariance, where its layout has them; scales of other roles start anew."""
-        same = [old == new for old, new in zip(covariance.is_linear, self.layout.is_linear, strict=True)]
-        known = np.log([*covariance.scales, covariance.trend, covariance.penalty])
-        return np.where([*same, True, True], known, self.start())
-
-    def covariance(self, vector: Float[np.ndarray, " number"]) -> Covariance:
-        *scales, trend, penalty = np.exp(vector).tolist()
-        return Covariance(
-            family=self.layout.family,
-            is_linear=self.layout.is_linear,
-            scales=tuple(scales),
-            trend=trend,
-            is_affine=self.layout.is_affine,
-            penalty=penalty,
-            response=self.layout.response,
-        )
-
-    def value(self, vector: Float[np.ndarray, " number"]) -> tuple[float, Float[np.ndarray, " number"]]:
-        """Return the objective and its gradient."""
-        numbers = torch.from_numpy(vector)
-        matrix = self._matrix(numbers)
-        solved = precision_of(self._shifted(matrix, numbers), is_affine=self.layout.is_affine)
-        if solved is None:
-            return 1e10, np.zeros_like(vector)
-        precision, determinant = solved
-        products, freedom = self.responses.products, len(precision) - self.layout.is_affine
-        both = precision @ products
-        total = both.trace() + _SMALLEST**2 * products.trace()
-        slope = 0.5 * (precision - freedom / total * both @ precision)
-        prior, by_scales = self._prior(numbers[:-2])
-        gradient = self._gradient(numbers, matrix, slope)
-        gradient[:-2] += by_scales
-        return float(0.5 * freedom * total.log() + determinant + prior), gradient.numpy()
-
-    def _gradient(
-        self, numbers: Float[Tensor, " number"], matrix: Float[Tensor, "sample sample"], slope: Tensor
-    ) -> Float[Tensor, " number"]:
-        """Return derivatives by all numbers, given those by the entries of the covariance with its ridge."""
-        penalty = numbers[-1].exp()
-        by_penalty = penalty * matrix.diagonal().mean() * slope.trace()
-        # The ridge is a share of the mean of the diagonal.
-        slope = slope + penalty * slope.diagonal().mean() * torch.eye(len(slope), dtype=slope.dtype)
-        by_scales, by_trend = covariance_gradient(
-            self.pairs,
-            self.layout.family,
-            self.is_linear,
-            numbers[:-2].exp(),
-            numbers[-2].exp(),
-            is_affine=self.layout.is_affine,
-            slope=slope,
-            response=self.layout.response,
-        )
-        return torch.cat([by_scales, torch.stack([by_trend, by_penalty])])
-
-    def errors(self, vector: Float[np.ndarray, " number"]) -> Float[np.ndarray, " sample"]:
-        """Return the relative leave-one-out error of each sample; infinite where rounding prevents it."""
-        numbers = torch.from_numpy(vector)
-        solved = precision_of(self._shifted(self._matrix(numbers), numbers), is_affine=self.layout.is_affine)
-        if solved is None:
-            return np.full(len(self.responses.weights) // self.responses.num_copies, np.inf)
-        return self.responses.held_out_errors(solved[0]).clamp(min=_SMALLEST).numpy()
-
-    def _prior(self, scales: Float[Tensor, " group"]) -> tuple[Float[Tensor, ""], Float[Tensor, " group"]]:
-        """Return the negative logarithm of the prior of the scales, and its derivatives."""
-        total, gradient = scales.new_zeros(()), torch.zeros_like(scales)
-        for chosen, centre in ((~self.is_linear, self.start()[0]), (self.is_linear, 0.0)):
-            if bool(chosen.any()):
-                mean = scales[chosen].mean()
-                differences, common = scales[chosen] - mean, mean - centre
-                total = total + _ISOTROPY * differences.square().sum() + _COMMON * common**2
-                gradient[chosen] = 2.0 * (_ISOTROPY * differences + _COMMON * common / len(differences))
-        return total, gradient
-
-    def _matrix(self, numbers: Float[Tensor, " number"]) -> Float[Tensor, "sample sample"]:
-        scales, trend = numbers[:-2].exp(), numbers[-2].exp()
-        layout = self.layout
-        return covariance_matrix(
-            self.pairs,
-            layout.family,
-            self.is_linear,
-            scales,
-            trend,
-            is_affine=layout.is_affine,
-            response=layout.response,
-        )
-
-    @staticmethod
-    def _shifted(
-        matrix: Float[Tensor, "sample sample"], numbers: Float[Tensor, " number"]
-    ) -> Float[Tensor, "sample sample"]:
-        """Return the covariance of the samples with its ridge."""
-        return matrix + numbers[-1].exp() * matrix.diagonal().mean() * torch.eye(len(matrix), dtype=matrix.dtype)
-
-
-def precision_of(
-    shifted: Float[Tensor, "sample sample"], *, is_affine: bool
-) -> tuple[Float[Tensor, "sample sample"], Float[Tensor, ""]] | None:
-    """Return S and the two terms of determinants; None where rounding prevents it."""
-    factor, info = torch.linalg.cholesky_ex(shifted)
-    if int(info) or not bool(factor.isfinite().all()):
-        return None
-    precision, determinant = torch.cholesky_inverse(factor), factor.diagonal().log().sum()
-    if is_affine:
-        sums = precision.sum(dim=1, keepdim=True)
-        determinant = determinant + 0.5 * sums.sum().log()
-        precision = precision - sums @ sums.T / sums.sum()
-    return precision, determinant
-
-
-def _held_out_together(
-    precision: Float[Tensor, "row row"], columns: Float[Tensor, "row output"], num_copies: int
-) -> Float[Tensor, "row output"]:
-    """Return the residuals of rows that are held out together with the other copies of their sample."""
-    num_samples = len(columns) // num_copies
-    blocks = precision.view(num_samples, num_copies, num_samples, num_copies).diagonal(dim1=0, dim2=2).movedim(2, 0)
-    dual = (precision @ columns).view(num_samples, num_copies, -1)
-    return torch.linalg.solve(blocks, dual).flatten(0, 1)
 
 
 def _cost(found: Found) -> float:

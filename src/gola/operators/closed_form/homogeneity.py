@@ -12,6 +12,8 @@ from gola.representation.fitted import Fitted
 
 # A channel more has to explain so much of what the others leave of the spread of solutions.
 _LEAST_GAIN = 0.1
+# So many standard errors the power of an amplitude is above 0, and at most from 1, or nearly 1.
+_MARGIN, _NEARLY = 3.0, 0.1
 
 Degrees = tuple[int, ...]
 
@@ -48,8 +50,7 @@ class Homogeneity(Fitted):
         found = Homogeneity(inputs[0].shape[1])
         squares = _mean_squares(inputs)
         found.units = _positive(squares.mean(dim=0)).sqrt()
-        sizes = _mean_squares(targets)
-        heights = 0.5 * _positive((sizes / _positive(sizes.mean(dim=0))).mean(dim=1)).log()
+        heights = _heights(targets)
         logarithms = torch.stack([values.log().mean(dim=0) for values in inputs])
         is_positive = logarithms.isfinite().all(dim=0).tolist()
 
@@ -65,6 +66,27 @@ class Homogeneity(Fitted):
         best = min((_descended(start, unexplained, is_positive) for start in starts), key=unexplained)
         found.degrees = torch.tensor(best, device=squares.device)
         return found
+
+    def is_supported(
+        self, inputs: Sequence[Float[Tensor, "_ channel"]], targets: Sequence[Float[Tensor, "_ target_channel"]]
+    ) -> bool:
+        """Whether sizes of solutions follow the amplitudes, by a margin: with a power of about 1, and hardly of 0.
+
+        The powers of sources and media are those of a linear regression between logarithms.
+        """
+        amplitudes = torch.stack([torch.stack(self._amplitudes(values)) for values in inputs]).log()
+        kinds = torch.stack([(self.degrees == 1).any(), (self.degrees == -1).any()])
+        signs = amplitudes.new_tensor([1.0, -1.0])
+        known = torch.cat([amplitudes.new_ones(len(inputs), 1), (signs * amplitudes)[:, kinds]], dim=1)
+        freedom = len(known) - known.shape[1]
+        if freedom < 1:
+            return False
+        precision, heights = torch.linalg.pinv(known.T @ known), _heights(targets)
+        powers = precision @ known.T @ heights
+        noise = (heights - known @ powers).square().sum() / freedom
+        # Of few samples the standard error itself is uncertain.
+        margins = _MARGIN * (1.0 + 2.0 / freedom) * (noise * precision.diagonal()).sqrt()
+        return bool(((powers > margins) & ((powers - 1.0).abs() < margins + _NEARLY))[1:].all())
 
     def nearby(self, positive: Bool[Tensor, " channel"]) -> list["Homogeneity"]:
         """Return those that differ in the degree of one channel; only positive channels can be media."""
@@ -92,10 +114,16 @@ class Homogeneity(Fitted):
                 f"This operator divides by its input channel {numbers}, which was positive in all training samples;"
                 " give it positive values there, or fit it to samples that are not."
             )
+        source, medium = self._amplitudes(values)
+        divisors = torch.where(sources, source, torch.where(media, medium, 1.0))
+        return (values / divisors).to(values), source / medium
+
+    def _amplitudes(self, values: Float[Tensor, "point channel"]) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+        """Return those of the sources and of the media of one sample; 1 for nothing."""
+        sources, media = self.degrees == 1, self.degrees == -1
         (source,) = _source(_mean_squares([values]) / self.units.square(), sources)
         medium = torch.where(media, values.double(), 1.0).log().sum() / (len(values) * media.sum()).clamp(min=1)
-        divisors = torch.where(sources, source, torch.where(media, medium.exp(), 1.0))
-        return (values / divisors).to(values), source / medium.exp()
+        return source, medium.exp()
 
     def of_cloud(self, cloud: Cloud) -> tuple[Cloud, Float[Tensor, " sample"]]:
         """Return a cloud without amplitudes, and by what the solution of each sample is to be multiplied."""
@@ -127,6 +155,12 @@ def _nearby(degrees: Degrees, is_positive: Sequence[bool]) -> list[Degrees]:
 def _source(squares: Float[Tensor, "sample channel"], sources: Bool[Tensor, " channel"]) -> Float[Tensor, " sample"]:
     """Return the root mean square over the sources; 1 for nothing."""
     return _positive(torch.where(sources, squares, 0.0).sum(dim=1) / sources.sum().clamp(min=1)).sqrt()
+
+
+def _heights(targets: Sequence[Float[Tensor, "_ channel"]]) -> Float[Tensor, " sample"]:
+    """Return the logarithm of how large the solution of each sample is, each channel in its unit."""
+    sizes = _mean_squares(targets)
+    return 0.5 * _positive((sizes / _positive(sizes.mean(dim=0))).mean(dim=1)).log()
 
 
 def _mean_squares(values: Sequence[Float[Tensor, "_ channel"]]) -> Float[Tensor, "sample channel"]:

@@ -130,8 +130,13 @@ class Kernel(ClosedForm):
         homogeneities: Sequence[Homogeneity],
         known: "_Candidate",
     ) -> "_Candidate":
-        """Return the best of some ways to take amplitudes out, if it is clearly better than what is known."""
-        others = [self._best(samples, solutions, homogeneity) for homogeneity in homogeneities]
+        """Return the best of some ways to take amplitudes out, if it is clearly better than what is known.
+
+        Only those that the sizes of solutions support: a lower error alone may be chance, and what is said of scaling
+        must be true.
+        """
+        supported = [one for one in homogeneities if one.is_supported(samples.inputs, samples.targets)]
+        others = [self._best(samples, solutions, homogeneity) for homogeneity in supported]
         best = min(others, key=lambda candidate: candidate.error, default=known)
         return best if best.error < (1.0 - _LEAST_GAIN) * known.error else known
 

@@ -12,13 +12,8 @@ from torch import Tensor
 from gola.operators.closed_form.amplitude import fit_power_law, laws_without, power_law
 from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
 from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
-from gola.operators.closed_form.covariance_search import (
-    CovarianceSearch,
-    Found,
-    Layout,
-    Responses,
-    precision_of,
-)
+from gola.operators.closed_form.covariance_likelihood import Layout, Responses, precision_of
+from gola.operators.closed_form.covariance_search import CovarianceSearch, Found
 from gola.operators.closed_form.descriptors import Descriptors, ScaledGroups
 from gola.operators.closed_form.input_features import COMPARISON_PADDING
 from gola.operators.closed_form.kriging import error_covariance, held_out_variances

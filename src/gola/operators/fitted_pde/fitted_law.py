@@ -1,0 +1,156 @@
+"""A law fitted to some target channels of all training samples, with held-out predictions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gola.operators.fitted_pde.arrival import Arrival, Arrivals
+from gola.operators.fitted_pde.elements import Elements
+from gola.operators.fitted_pde.gauss_newton import Example, Linearised, examples_of, fitted
+from gola.operators.fitted_pde.law import Law
+from gola.operators.fitted_pde.system import System
+
+# Few coefficients are first sought on a few samples, from each start; then more and more of them; then all of them, and
+# at last on all samples, in so many steps at most.
+_LAST_STEPS = 3
+# These few samples are at least and at most so many, and between that as many as have so many values together.
+_LEAST_SAMPLES, _MOST_SAMPLES, _ENOUGH_VALUES = 3, 6, 6000
+# Fewer coefficients are compared with all of them if their error on the first samples is at most this times as large.
+_ALIKE = 1.5
+# If the error on these few is larger, the law is none, and more steps would not make it one.
+_HOPELESS = 0.5
+# Derivatives that are kept at once, at most: more samples than that are predicted and not fitted to.
+_MOST_DERIVATIVES = 3e7
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedLaw:
+    """A law with its coefficients.
+
+    Attributes:
+        law: The family.
+        channels: Target channels that it is for.
+        scale: What solutions have to be multiplied by.
+        coefficients: Of the law.
+        solutions: Of each training sample, not multiplied by the scale.
+        held_out: The same by coefficients that have not seen the sample.
+        error: Mean relative error of the latter.
+    """
+
+    law: Law | Arrival
+    channels: tuple[int, ...]
+    scale: float
+    coefficients: Float[Tensor, " coefficient"]
+    solutions: list[Float[Tensor, "_ component"]]
+    held_out: list[Float[Tensor, "_ component"]]
+    error: float
+
+
+def fit_law(
+    law: Law | Arrival,
+    channels: tuple[int, ...],
+    meshes: Sequence[Elements],
+    inputs: Sequence[Float[Tensor, "_ input"]],
+    targets: Sequence[Float[Tensor, "_ target"]],
+    num_steps: int,
+) -> FittedLaw:
+    """Fit the coefficients of a law to solutions.
+
+    Args:
+        law: The family.
+        channels: Target channels.
+        meshes: Of each sample.
+        inputs: Of each sample.
+        targets: Of each sample, with all channels.
+        num_steps: The largest number of steps from each start.
+    """
+    wanted = [one[:, list(channels)] for one in targets]
+    scale = float(torch.cat(wanted).square().mean().sqrt()) or 1.0
+    wanted = [one / scale for one in wanted]
+    systems = [system_of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
+    examples = examples_of(systems, wanted)
+    few = examples[: _enough(wanted)]
+    paths, error = _trials(law, few, num_steps)
+    count = _affordable(law, wanted)
+    steps = (0, 0) if error > _HOPELESS else (num_steps, min(num_steps, _LAST_STEPS))
+    fits = [_refined(law, path, few, examples[:count], steps) for path in paths]
+    found = []
+    for coefficients, solved in fits:
+        rest = [system.solution(coefficients) for system in systems[len(solved.solutions) :]]
+        held_out = [*solved.held_out(), *rest]
+        errors = [_relative_error(one, truth) for one, truth in zip(held_out, wanted, strict=True)]
+        found.append(
+            FittedLaw(
+                law=law,
+                channels=channels,
+                scale=scale,
+                coefficients=coefficients,
+                solutions=[*solved.solutions, *rest],
+                held_out=held_out,
+                error=sum(errors) / len(errors),
+            )
+        )
+    return min(found, key=lambda fit: fit.error)
+
+
+Path = tuple[Float[Tensor, " coefficient"], Float[Tensor, "coefficient free"]]
+
+
+def _trials(law: Law | Arrival, first: Sequence[Example], num_steps: int) -> tuple[list[Path], float]:
+    """Fit to a few samples, with few coefficients first, and return the least error.
+
+    Returned are all coefficients, and fewer if they do nearly as well; with each comes which of them are free.
+    """
+    levels = law.coarse()
+    starts = [fitted(law, first, start, num_steps, levels[0]) for start in law.starts()]
+    known = [min(starts, key=lambda trial: trial[1].squares)]
+    for free in levels[1:]:
+        known.append(fitted(law, first, known[-1][0], num_steps, free))
+    most = torch.eye(law.num_coefficients, dtype=torch.float64)
+    enough = [solved.squares <= _ALIKE**2 * known[-1][1].squares for _, solved in known]
+    simplest = enough.index(True)
+    error = (known[-1][1].squares / len(first)) ** 0.5
+    paths = [(known[simplest][0], levels[simplest]), (known[-1][0], most)]
+    return (paths if levels[simplest].shape != most.shape and error <= _HOPELESS else paths[1:]), error
+
+
+def _refined(
+    law: Law | Arrival, path: Path, few: Sequence[Example], many: Sequence[Example], num_steps: tuple[int, int]
+) -> tuple[Float[Tensor, " coefficient"], Linearised]:
+    """Fit on from a trial to more samples, and to all that are affordable."""
+    start, free = path
+    coefficients, solved = fitted(law, few, start, num_steps[0], free)
+    return fitted(law, many, coefficients, num_steps[1], free) if len(many) > len(few) else (coefficients, solved)
+
+
+def system_of(law: Law | Arrival, mesh: Elements, values: Float[Tensor, "point input"]) -> System | Arrivals:
+    """Return what solves the equation of a sample."""
+    return System.of(law, mesh, values) if isinstance(law, Law) else law.system(mesh, values)
+
+
+def law_from_dict(values: Mapping[str, Any]) -> Law | Arrival:
+    """Return a law from its plain values."""
+    return Law.from_dict(values) if values["kind"] == Law.kind else Arrival.from_dict(values)
+
+
+def _enough(targets: Sequence[Float[Tensor, "_ component"]]) -> int:
+    """Return on how many samples coefficients are first sought."""
+    sizes = torch.tensor([one.numel() for one in targets]).cumsum(0)
+    wanted = int((sizes < _ENOUGH_VALUES).sum()) + 1
+    return min(max(wanted, _LEAST_SAMPLES), _MOST_SAMPLES, len(targets))
+
+
+def _affordable(law: Law | Arrival, targets: Sequence[Float[Tensor, "_ component"]]) -> int:
+    """Return to how many samples a law is fitted."""
+    sizes = torch.tensor([one.numel() * law.num_coefficients for one in targets]).cumsum(0)
+    return max(min(3, len(targets)), int((sizes <= _MOST_DERIVATIVES).sum()))
+
+
+def _relative_error(found: Float[Tensor, "point component"], truth: Float[Tensor, "point component"]) -> float:
+    size = float(truth.norm())
+    return float((found - truth).norm()) / (size if size > 0.0 else 1.0)

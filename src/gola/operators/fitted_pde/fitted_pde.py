@@ -1,0 +1,210 @@
+"""Finite elements on the mesh of every sample, with coefficients fitted to the training samples."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gola.data.mirror import Components
+from gola.metrics import relative_l2_errors
+from gola.operators.closed_form.one_thread import one_thread
+from gola.operators.closed_form.samples import Mesh, Samples
+from gola.operators.cloud import Cloud
+from gola.operators.fitted_pde.channels import ChannelNames
+from gola.operators.fitted_pde.elements import Elements
+from gola.operators.fitted_pde.fitted_law import law_from_dict, system_of
+from gola.operators.fitted_pde.readout import Kind, read, terms
+from gola.operators.fitted_pde.search import Found, search
+from gola.operators.fitted_pde.system import System
+from gola.operators.operator import FitResult, HeldOut, Operator, OperatorConfig
+from gola.operators.queries import Queries, interpolated_values
+from gola.operators.scaling import Scaling
+from gola.protocol import FitTask
+from gola.representation.fitted import Fitted, as_bytes, from_bytes
+from gola.representation.shared_points import Recent
+
+# Larger meshes take minutes to solve on, and with more inputs there are more coefficients than laws have.
+_MOST_POINTS = {2: 50_000, 3: 12_000}
+_MOST_INPUTS = 8
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FittedPdeConfig(OperatorConfig):
+    """Settings of finite elements with fitted coefficients.
+
+    Attributes:
+        num_steps: The largest number of Gauss–Newton steps from each start.
+    """
+
+    largest_dim: ClassVar[int] = 3
+
+    num_steps: int = 8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require_positive("num_steps")
+        if self.dim not in (2, 3) or self.has_time_axis:
+            raise ValueError(
+                f"fitted_pde solves equations in the plane or in space, without time; got points of {self.dim}"
+                " coordinates. Use another operator, like kernel."
+            )
+
+
+@final
+class FittedPde(Fitted, Operator):
+    """Finite elements on each sample's own mesh, for a linear elliptic equation with fitted coefficients.
+
+    The equation (:class:`Law`) is one of diffusion or of elasticity: its medium depends on the inputs, which may also
+    act as sources, or as values or fluxes at parts of the boundary. Coefficients are few, the same for all samples,
+    and found by Gauss–Newton steps on the solutions themselves. Channels that are no solutions may follow from one at
+    every point: components of a flux, a von Mises stress. Where the data obey another equation the held-out error says
+    so.
+
+    Meshes are found from the points (:mod:`gola.geometry.filling`), so that samples may have any shape and number of
+    holes.
+
+    Attributes:
+        choice: Laws and readouts, as plain values; saved with the state.
+        coefficients: Of all laws, one after the other.
+        readouts: Weights of all readouts, one after the other.
+        box: Lower and upper corner of the box around all training samples.
+    """
+
+    name: ClassVar[str] = "fitted_pde"
+    title: ClassVar[str] = "finite-element operator with fitted coefficients"
+    normalised: ClassVar[bool] = False
+    holds_out: ClassVar[bool] = True
+    min_samples: ClassVar[int] = 3
+    config_type: ClassVar[type[OperatorConfig]] = FittedPdeConfig
+    presets: ClassVar[Mapping[str, FittedPdeConfig]] = {"default": FittedPdeConfig()}
+
+    config: FittedPdeConfig
+    choice: dict[str, Any]
+    coefficients: Float[Tensor, " coefficient"]
+    readouts: Float[Tensor, " term"]
+    box: Float[Tensor, "2 dim"]
+
+    def __init__(self, config: FittedPdeConfig) -> None:
+        super().__init__(config)
+        self.choice = {"laws": [], "readouts": []}
+        self._register_empty("coefficients", "readouts", "box")
+        self._meshes: Recent[Elements] = Recent()
+
+    @classmethod
+    def is_worth_trying(cls, task: FitTask) -> bool:
+        """Whether there are fields or shapes, and meshes that are small enough to be solved on."""
+        dim = task.samples[0].points.shape[1]
+        if task.has_time_axis or task.periods is not None or dim not in _MOST_POINTS:
+            return False
+        num_inputs = len(task.inputs) + len(task.parameters)
+        is_small = max(len(sample.points) for sample in task.samples) <= _MOST_POINTS[dim]
+        return is_small and num_inputs <= _MOST_INPUTS and (task.num_fields > 0 or task.correspondence == "none")
+
+    def fit(self, task: FitTask) -> FitResult:
+        """Fit to the samples of a task, whose channel names say which of them are vectors."""
+        self.require_samples(task)
+        scaling = Scaling.fit(task.samples, normalised=False)
+        clouds = [
+            scaling.cloud(one.points, one.inputs, torch.float64, parameters=one.parameters) for one in task.samples
+        ]
+        cloud = Cloud.collate(clouds)
+        targets = torch.cat([scaling.encode(one.targets, torch.float64) for one in task.samples])
+        names = ChannelNames(Components.of((*task.inputs, *task.parameters)), Components.of(task.targets))
+        with one_thread(), torch.no_grad():
+            predictions = self.fit_cloud(cloud, targets, names)
+        errors = relative_l2_errors(predictions, targets, cloud.sizes, scaling.targets.scale)
+        held_out = [values.numpy() for values in torch.split(predictions, cloud.sizes)]
+        return FitResult(
+            operator=self,
+            scaling=scaling,
+            held_out=HeldOut(predictions=held_out, method="leave-one-out"),
+            scores={"cv_error": float(errors.mean())},
+            details={"settings": self.choice},
+        )
+
+    def fit_cloud(
+        self, cloud: Cloud, targets: Float[Tensor, "point channel"], names: ChannelNames | None = None
+    ) -> Float[Tensor, "point channel"]:
+        """Fit to all training samples, and return predictions of each by coefficients that have not seen it.
+
+        Args:
+            cloud: The input functions, one sample after the other.
+            targets: The solutions at the same points.
+            names: Which channels are vectors; scalars by default.
+        """
+        samples = Samples.of(self.seen(cloud), targets, Mesh())
+        self.box = torch.stack([samples.cloud.points.amin(dim=0), samples.cloud.points.amax(dim=0)])
+        meshes = [self._mesh(points) for points in samples.points]
+        found = search(names or _scalars(samples), meshes, samples.inputs, samples.targets, self.config.num_steps)
+        self._keep(found)
+        return torch.cat(found.held_out)
+
+    def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
+        """Predict at the points of the cloud."""
+        if not len(self.box):
+            raise ValueError(f"This {self.title} is not fitted yet; call fit_cloud(cloud, targets) first.")
+        parts = zip(torch.split(cloud.points, cloud.sizes), torch.split(cloud.values, cloud.sizes), strict=True)
+        return torch.cat([self._predicted(points, values.double()) for points, values in parts]).to(cloud.points.dtype)
+
+    def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
+        """Predict at the queries, interpolated from the points of the cloud."""
+        known = replace(cloud, values=self.predict(cloud))
+        return interpolated_values(known, queries).to(queries.points.dtype)
+
+    def get_extra_state(self) -> Tensor:
+        """Return the choice as a tensor, so that it is saved with the state; torch calls this."""
+        return as_bytes(self.choice)
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Take over the choice of a saved state; torch calls this."""
+        self.choice = from_bytes(state)
+
+    def parameter_counts(self) -> dict[str, int]:
+        """Return how many numbers a prediction draws on, by name."""
+        counts = {name: getattr(self, name).numel() for name in ("coefficients", "readouts")}
+        return {name: count for name, count in counts.items() if count}
+
+    def _mesh(self, points: Float[Tensor, "point dim"]) -> Elements:
+        return self._meshes.of(lambda: Elements.of(points, self.box.cpu()), points.detach())
+
+    def _predicted(
+        self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point input"]
+    ) -> Float[Tensor, "point channel"]:
+        mesh = self._mesh(points)
+        columns: dict[int, Tensor] = {}
+        laws = [law_from_dict(one["law"]) for one in self.choice["laws"]]
+        sizes = [law.num_coefficients for law in laws]
+        weights = iter(self.readouts.split([one["size"] for one in self.choice["readouts"]]))
+        for number, (law, numbers) in enumerate(zip(laws, self.coefficients.split(sizes), strict=True)):
+            about, system = self.choice["laws"][number], system_of(law, mesh, values)
+            solution = system.solution(numbers)
+            columns |= zip(about["channels"], (about["scale"] * solution).unbind(dim=1), strict=True)
+            for readout in (one for one in self.choice["readouts"] if one["law"] == number):
+                assert isinstance(system, System)
+                kind = cast("Kind", readout["kind"])
+                given = terms(kind, system, numbers, solution)
+                columns[readout["channel"]] = read(kind, next(weights), given)
+        return torch.stack([columns[channel] for channel in range(self.config.num_outputs)], dim=1)
+
+    def _keep(self, found: "Found") -> None:
+        self.coefficients = torch.cat([one.coefficients for one in found.laws])
+        weights = [readout.weights for _, _, readout in found.readouts]
+        self.readouts = torch.cat(weights) if weights else self.coefficients[:0].clone()
+        self.choice = {
+            "laws": [
+                {"channels": list(one.channels), "scale": one.scale, "law": one.law.to_dict()} for one in found.laws
+            ],
+            "readouts": [
+                {"channel": channel, "law": law, "kind": readout.kind, "size": len(readout.weights)}
+                for law, channel, readout in found.readouts
+            ],
+        }
+
+
+def _scalars(samples: Samples) -> ChannelNames:
+    counts = samples.inputs[0].shape[1], samples.targets[0].shape[1]
+    return ChannelNames(*(Components(tuple((str(channel), ()) for channel in range(count))) for count in counts))

@@ -1,0 +1,66 @@
+"""Samples of shapes of their own with solutions that are known."""
+
+import numpy as np
+from scipy.stats import qmc
+
+from gola.data.dataset import Dataset
+from gola.data.sample import Channel, Sample
+from tests.geometry.shapes import plate
+
+
+def disc(radius, num_points=150):
+    """Points of a disc around (0.5, 0.5), some on its edge."""
+    inner = 2.0 * qmc.Halton(2, seed=0).random(num_points) - 1.0
+    inner = inner[np.linalg.norm(inner, axis=1) < 0.95]
+    angles = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
+    return 0.5 + radius * np.concatenate([inner, np.stack([np.cos(angles), np.sin(angles)], axis=1)])
+
+
+def heated_discs(count, seed=0):
+    """Diffusion −∇·(a∇u) = f in discs of different size, u = 0 at the edge; a and f differ, too."""
+    rng = np.random.default_rng(seed)
+    samples = []
+    for _ in range(count):
+        radius, source, medium = rng.uniform(0.25, 0.5), rng.uniform(0.5, 2.0), rng.uniform(0.5, 2.0)
+        points = disc(radius)
+        squares = np.square(points - 0.5).sum(axis=1)
+        inputs = np.broadcast_to([source, medium], (len(points), 2))
+        samples.append(
+            Sample(
+                points=points, inputs=inputs.copy(), targets=(source / medium * (radius**2 - squares) / 4.0)[:, None]
+            )
+        )
+    return Dataset(samples=tuple(samples), inputs=(Channel(name="f"), Channel(name="a")), targets=(Channel(name="u"),))
+
+
+def pulled_plates(count, seed=0, poisson=0.3):
+    """Plates in uniform stress, without mean displacement or rotation: displacement and von Mises stress."""
+    rng = np.random.default_rng(seed)
+    samples = []
+    for _ in range(count):
+        points = plate(radius=0.01, spacing=0.09)
+        xx, yy, xy = rng.normal(size=3)
+        strain = np.array([[xx - poisson * yy, (1 + poisson) * xy], [(1 + poisson) * xy, yy - poisson * xx]])
+        equivalent = np.sqrt(xx**2 - xx * yy + yy**2 + 3.0 * xy**2)
+        samples.append(
+            Sample(
+                points=points,
+                inputs=np.broadcast_to([xx, yy, xy], (len(points), 3)).copy(),
+                targets=np.column_stack([(points - points.mean(axis=0)) @ strain, np.full(len(points), equivalent)]),
+            )
+        )
+    names = {"inputs": ("load_xx", "load_yy", "load_xy"), "targets": ("shift_x", "shift_y", "equivalent")}
+    return Dataset(
+        samples=tuple(samples), **{what: tuple(Channel(name=one) for one in some) for what, some in names.items()}
+    )
+
+
+def arrivals(count, seed=0, source=(0.2, 0.1)):
+    """Travel times through uniform media from one place, at other points in every sample."""
+    rng = np.random.default_rng(seed)
+    samples = []
+    for _ in range(count):
+        points, speed = rng.random((300, 2)), rng.uniform(0.5, 2.0)
+        times = np.linalg.norm(points - source, axis=1) / speed
+        samples.append(Sample(points=points, inputs=np.full((300, 1), speed), targets=times[:, None]))
+    return Dataset(samples=tuple(samples), inputs=(Channel(name="speed"),), targets=(Channel(name="time"),))

@@ -1,0 +1,73 @@
+"""Equations found from solutions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import gola
+from gola.data.dataset import Dataset
+from gola.operators import FittedPde, FittedPdeConfig
+from gola.protocol import FitTask
+from tests.operators.fitted_pde.data import arrivals, heated_discs, pulled_plates
+
+
+def fitted(make, num_train=6, num_test=4):
+    data = make(num_train + num_test)
+    parts = [replace(data, samples=data.samples[rows]) for rows in (slice(num_train), slice(num_train, None))]
+    surrogate = gola.fit(parts[0], "fitted_pde", progress=False)
+    return surrogate, gola.evaluate(surrogate, parts[1], progress=False)
+
+
+def law_of(surrogate):
+    (about,) = surrogate.operator.choice["laws"]
+    return about["law"]
+
+
+def test_a_diffusion_is_found_in_discs_of_different_size():
+    surrogate, found = fitted(heated_discs, num_train=10)
+    assert found.mean < 0.02
+    assert 0.003 < surrogate.scores["cv_error"] < 0.02
+
+
+def test_elasticity_is_found_and_a_stress_that_follows_from_it():
+    surrogate, found = fitted(pulled_plates)
+    assert found.mean < 0.01
+    assert law_of(surrogate)["num_components"] == 2
+    (readout,) = surrogate.operator.choice["readouts"]
+    assert (readout["channel"], readout["kind"]) == (2, "root")
+
+
+def test_first_arrivals_are_found_with_the_place_where_they_start():
+    surrogate, found = fitted(arrivals)
+    assert found.mean < 0.03
+    law = law_of(surrogate)
+    assert law["kind"] == "arrival"
+    source = np.array(law["source"]) * surrogate.scaling.frame.extent + surrogate.scaling.frame.origin
+    assert np.linalg.norm(source + surrogate.operator.coefficients[:2].numpy() - (0.2, 0.1)) < 0.04
+
+
+def test_what_obeys_no_such_equation_is_predicted_with_an_error_that_says_so():
+    rng = np.random.default_rng(0)
+    points = [rng.random((60, 2)) for _ in range(8)]
+    data = Dataset.from_arrays(
+        points, [rng.normal(size=(60, 1)) for _ in points], [rng.normal(size=(60, 1)) for _ in points]
+    )
+    surrogate = gola.fit(data, "fitted_pde", progress=False)
+    assert surrogate.scores["cv_error"] > 0.7
+    assert np.isfinite(surrogate.predict_sample(data[0])).all()
+
+
+def test_it_is_tried_where_there_are_fields_or_shapes_and_no_time():
+    task = FitTask.of(heated_discs(3))
+    assert FittedPde.is_worth_trying(task)
+    assert not FittedPde.is_worth_trying(replace(task, has_time_axis=True))
+    assert not FittedPde.is_worth_trying(replace(task, periods=(1.0, 1.0)))
+    assert not FittedPde.is_worth_trying(replace(task, correspondence="same points"))
+
+
+def test_lines_and_time_are_refused():
+    with pytest.raises(ValueError, match="in the plane or in space, without time"):
+        FittedPdeConfig(dim=1)
+    with pytest.raises(ValueError, match="in the plane or in space, without time"):
+        FittedPdeConfig(dim=3, has_time_axis=True)
