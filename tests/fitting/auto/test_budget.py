@@ -56,6 +56,14 @@ def test_networks_that_outlast_the_limit_are_given_up(monkeypatch):
     assert "were given up when the time was over" in surrogate.provenance["choice"]["why"]
 
 
+def test_time_that_ends_while_the_pace_is_taken_gives_networks_up(monkeypatch):
+    monkeypatch.setattr("gola.fitting.auto.training_plans._PACE_STEPS", 100_000)
+    data = small_data(num_samples=6, num_points=60)
+    config = AutoConfig(members=("mean", "spectral"), num_steps=4, **QUICK)
+    surrogate = gola.fit(data, config, time_limit=1.0, progress=False)
+    assert "were given up when the time was over" in surrogate.provenance["choice"]["why"]
+
+
 @pytest.mark.parametrize("limit", [0.0, -1.0])
 def test_a_limit_must_be_positive(limit):
     with pytest.raises(ValueError, match="positive number of seconds"):

@@ -103,16 +103,26 @@ class EnsembleTrainer:
             except BaseException as error:
                 stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
-                if isinstance(error, KeyboardInterrupt) and self.budget.is_over and not self.task.session.stop():
+                if isinstance(error, KeyboardInterrupt) and self._is_out_of_time:
                     raise OutOfTime from None
                 raise
         return [(network, future.result()) for network, future in zip(networks, futures, strict=True)]
+
+    @property
+    def _is_out_of_time(self) -> bool:
+        """Whether training stopped because the time was over, not because somebody stopped it."""
+        return self.budget.is_over and not self.task.session.stop()
 
     def seconds_per_step(self) -> float:
         """Train a network for a few steps, and return how long one takes where all cores train networks."""
         plan = TrainingPlan(name="pace", fold=0, num_steps=_PACE_STEPS)
         with _shared_cores(len(self.folds), self.task.session) as workers:
-            self._train(plan, self._initial(plan), threading.Event())
+            try:
+                self._train(plan, self._initial(plan), threading.Event())
+            except KeyboardInterrupt:
+                if self._is_out_of_time:
+                    raise OutOfTime from None
+                raise
         first, *_, last = self._moments.pop(plan.name)
         return (last - first) / (self._steps.pop(plan.name) - 1) / workers
 
