@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 
 from gola.data.frame import Frame
 from gola.data.parameters import as_row, as_table
-from gola.data.sample import Channel, as_rows
+from gola.data.sample import Channel, Sample, as_rows
 from gola.data.times import input_tables
 from gola.data.trajectories import TimeAxis, repeated_inputs, require_times
 from gola.surrogate.advice import warn
@@ -42,6 +42,12 @@ class Request:
     queries: Float[np.ndarray, "query dim"] | None
     is_outside: Bool[np.ndarray, " place"]
     shape: tuple[int, ...]
+
+    @property
+    def sample(self) -> Sample:
+        """What is known of the sample, without a solution."""
+        nothing = np.empty((len(self.points), 0))
+        return Sample(points=self.points, inputs=self.values, targets=nothing, parameters=self.parameters)
 
     @property
     def num_rows(self) -> int:

@@ -31,7 +31,7 @@ from gola.surrogate.uncertainty.calibration import Calibration
 from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.uncertainty.levels import require_supported
 from gola.surrogate.uncertainty.prediction import Kind, Prediction, require_kind
-from gola.surrogate.uncertainty.spread import expected_spread
+from gola.surrogate.uncertainty.spread import expected_spreads
 
 if TYPE_CHECKING:
     from gola.surrogate.differentiable import DifferentiableSurrogate
@@ -157,8 +157,10 @@ class Surrogate:
         if interval is None:
             answers: list[Any] = [mean.reshape(request.shape) for mean, request in zip(means, requests, strict=True)]
         else:
-            pairs = zip(requests, means, strict=True)
-            answers = [self._with_band(request, mean, interval, kind) for request, mean in pairs]
+            samples = [request.sample for request in requests]
+            spreads = expected_spreads(self.operator, self.scaling, samples)
+            triples = zip(requests, means, spreads, strict=True)
+            answers = [self._with_band(request, mean, spread, interval, kind) for request, mean, spread in triples]
         return answers if isinstance(points, Dataset) or is_many(points) else answers[0]
 
     def _requests(self, points: Any, inputs: Any, *, parameters: Any, at: Any, times: Any) -> Iterable[Request]:
@@ -190,22 +192,16 @@ class Surrogate:
             return [reader.request(*row, where, when) for row, where, when in zip(rows, places, own, strict=True)]
 
     def _with_band(
-        self, request: Request, mean: Float[np.ndarray, "row channel"], level: float, kind: Kind
+        self, request: Request, mean: Float[np.ndarray, "row channel"], spread: float | None, level: float, kind: Kind
     ) -> Prediction:
         """Draw the band around a prediction, and judge its input."""
         calibration, scales = self._calibrated(), np.array(self.scaling.target_scales)
-        sample = Sample(
-            points=request.points,
-            inputs=request.values,
-            targets=np.empty((len(request.points), 0)),
-            parameters=request.parameters,
-        )
+        sample = request.sample
         case, at_points, queries, shape = Case.of(sample, self.scaling), mean, request.queries, request.shape
         if queries is not None:
             # How large the solution is must not depend on where somebody asks for it.
             rows = np.sort(np.random.default_rng(0).permutation(len(sample.points))[:_MOST_SIZED])
             (at_points,) = self._answers([replace(request, queries=sample.points[rows])])
-        spread = expected_spread(self.operator, self.scaling, sample)
         judged = calibration.judged(case, at_points / scales, spread)
         if judged.is_beyond:
             warn(

@@ -1,7 +1,7 @@
 """Where in the domain held-out predictions are off by more and where by less."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -37,13 +37,20 @@ class LocalScale:
     rows: Int[np.ndarray, " anchor"]
     num_nodes: int
     values: Float[np.ndarray, "anchor channel"]
+    _known: dict[bytes, Float[np.ndarray, "place channel"]] = field(default_factory=dict, init=False, repr=False)
 
     def at(
         self, places: Float[np.ndarray, "place dim"], points: Float[np.ndarray, "point dim"]
     ) -> Float[np.ndarray, "place channel"]:
         """Return the size of errors at places of a sample that has these points."""
-        anchors = points[self.rows] if self.num_nodes and self.num_nodes == len(points) else self.anchors
-        return _interpolated(anchors, places, self.values)
+        moves = bool(self.num_nodes) and self.num_nodes == len(points)
+        if moves:
+            return _interpolated(points[self.rows], places, self.values)
+        # Most often many samples are asked for at the same places; those last asked for are kept.
+        if (key := places.tobytes()) not in self._known:
+            self._known.clear()
+            self._known[key] = _interpolated(self.anchors, places, self.values)
+        return self._known[key]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -11,6 +11,9 @@ from gola.operators.cloud import Cloud
 from gola.operators.operator import Operator
 from gola.operators.scaling import Scaling
 
+# Samples whose covariance is worked out together.
+_TOGETHER = 64
+
 
 @torch.no_grad()
 def error_covariance(
@@ -21,10 +24,14 @@ def error_covariance(
     return None if found is None else np.asarray(found.numpy())
 
 
-def expected_spread(operator: Operator, scaling: Scaling, sample: Sample) -> float | None:
-    """Return the size of the error that the operator expects, up to a factor; None where it cannot say."""
-    found = error_covariance(operator, scaling, [sample])
-    return None if found is None else float(np.sqrt(max(found[0, 0], 0.0)))
+def expected_spreads(operator: Operator, scaling: Scaling, samples: Sequence[Sample]) -> list[float | None]:
+    """Return the sizes of the errors that the operator expects, up to a factor; None where it cannot say."""
+    spreads: list[float | None] = []
+    for start in range(0, len(samples), _TOGETHER):
+        some = samples[start : start + _TOGETHER]
+        found = error_covariance(operator, scaling, some)
+        spreads += [None] * len(some) if found is None else np.sqrt(np.maximum(found.diagonal(), 0.0)).tolist()
+    return spreads
 
 
 @torch.no_grad()
