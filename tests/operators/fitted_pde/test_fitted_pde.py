@@ -47,6 +47,14 @@ def test_first_arrivals_are_found_with_the_place_where_they_start():
     assert np.linalg.norm(source + surrogate.operator.coefficients[:2].numpy() - (0.2, 0.1)) < 0.04
 
 
+def test_a_target_that_is_zero_everywhere_is_predicted_as_zero():
+    data = heated_discs(6)
+    samples = tuple(replace(one, targets=np.c_[one.targets, 0.0 * one.targets]) for one in data.samples)
+    data = replace(data, samples=samples, targets=(*data.targets, gola.Channel(name="nothing")))
+    surrogate = gola.fit(data, "fitted_pde", progress=False)
+    assert np.abs(surrogate.predict_sample(data[0])[:, 1]).max() < 1e-6 * np.abs(data[0].targets).max()
+
+
 def test_what_obeys_no_such_equation_is_predicted_with_an_error_that_says_so():
     rng = np.random.default_rng(0)
     points = [rng.random((60, 2)) for _ in range(8)]

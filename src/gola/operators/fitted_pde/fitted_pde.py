@@ -26,9 +26,10 @@ from gola.protocol import FitTask
 from gola.representation.fitted import Fitted, as_bytes, from_bytes
 from gola.representation.shared_points import Recent
 
-# Larger meshes take minutes to solve on, and with more inputs there are more coefficients than laws have.
+# Larger meshes take minutes to solve on. With more inputs there are more coefficients than laws have, and every further
+# target may take a fit of its own.
 _MOST_POINTS = {2: 50_000, 3: 12_000}
-_MOST_INPUTS = 8
+_MOST_CHANNELS = 8
 
 
 @final
@@ -100,9 +101,9 @@ class FittedPde(Fitted, Operator):
         dim = task.samples[0].points.shape[1]
         if task.has_time_axis or task.periods is not None or dim not in _MOST_POINTS:
             return False
-        num_inputs = len(task.inputs) + len(task.parameters)
+        num_channels = max(len(task.inputs) + len(task.parameters), len(task.targets))
         is_small = max(len(sample.points) for sample in task.samples) <= _MOST_POINTS[dim]
-        return is_small and num_inputs <= _MOST_INPUTS and (task.num_fields > 0 or task.correspondence == "none")
+        return is_small and num_channels <= _MOST_CHANNELS and (task.num_fields > 0 or task.correspondence == "none")
 
     def fit(self, task: FitTask) -> FitResult:
         """Fit to the samples of a task, whose channel names say which of them are vectors."""

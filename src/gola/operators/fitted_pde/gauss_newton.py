@@ -103,6 +103,9 @@ class Linearised:
 
     def held_out(self) -> list[Float[Tensor, "_ component"]]:
         """Return the solution of each example with coefficients that have not seen it, to first order."""
+        if not math.isfinite(self.squares):
+            # Coefficients without a solution predict nothing.
+            return [torch.zeros_like(solution) for solution in self.solutions]
         curvature = self.curvatures.sum(dim=0)
         # Coefficients are of the order of 1. Without that to hold them, few samples may leave some of them open.
         prior = self.squares / len(self.solutions) * torch.eye(len(curvature), dtype=curvature.dtype)
@@ -115,14 +118,19 @@ class Linearised:
 
 
 def examples_of(systems: Sequence[Solver], targets: Sequence[Float[Tensor, "_ component"]]) -> list[Example]:
-    """Weigh samples such that relative errors count alike."""
-    squares = torch.stack([one.square().sum() for one in targets])
-    floor = torch.clamp(_LEAST_SHARE * squares.mean(), min=torch.finfo(squares.dtype).tiny)
-    weights = (1.0 / torch.maximum(squares, floor)).tolist()
+    """Pair what solves samples with their solutions, weighed such that relative errors count alike."""
     return [
         Example(system=system, targets=wanted, weight=weight)
-        for system, wanted, weight in zip(systems, targets, weights, strict=True)
+        for system, wanted, weight in zip(systems, targets, relative_weights(targets), strict=True)
     ]
+
+
+def relative_weights(targets: Sequence[Float[Tensor, "..."]]) -> list[float]:
+    """Return weights of squared errors of samples by which relative errors count alike."""
+    squares = torch.stack([one.square().sum() for one in targets])
+    floor = _LEAST_SHARE * float(squares.mean()) or 1.0
+    weights: list[float] = (1.0 / squares.clamp(min=floor)).tolist()
+    return weights
 
 
 def fitted(
@@ -145,7 +153,7 @@ def fitted(
     lower, upper = law.bounds()
     best, found = start, Linearised.of(examples, start, moves)
     damping, failures = 1e-3, 0
-    for _ in range(num_steps):
+    for _ in range(num_steps if math.isfinite(found.squares) else 0):
         curvature, gradient = found.curvatures.sum(dim=0), found.gradients.sum(dim=0)
         # Coefficients are of the order of 1: as long as errors are, steps had better not be much longer than that.
         shortening = _SHORTENING * found.squares * torch.eye(len(curvature), dtype=curvature.dtype)

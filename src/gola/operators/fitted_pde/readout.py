@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gola.operators.fitted_pde.gauss_newton import relative_weights
 from gola.operators.fitted_pde.system import System
 
 Kind = Literal["linear", "root"]
@@ -78,11 +79,10 @@ def fitted_readout(
     if kind == "root" and min(float(one.min()) for one in targets) < 0.0:
         return None
     matrices, sides = [], []
-    for one, wanted in zip(given, targets, strict=True):
-        mean = wanted.square().mean().clamp(min=torch.finfo(wanted.dtype).tiny)
-        weight = torch.ones_like(wanted) / mean / len(wanted)
+    for one, wanted, share in zip(given, targets, relative_weights(targets), strict=True):
+        weight = torch.full_like(wanted, share)
         if kind == "root":
-            weight = weight / (4.0 * torch.maximum(wanted.square(), _LEAST_ROOT**2 * mean))
+            weight = weight / (4.0 * wanted.square().clamp(min=_LEAST_ROOT**2 / (share * len(wanted))))
             wanted = wanted.square()
         matrices.append(one.T @ (weight[:, None] * one))
         sides.append(one.T @ (weight * wanted))
