@@ -211,7 +211,7 @@ def test_a_bad_table_is_refused(folder, table, message):
 
 @pytest.fixture
 def fitted(data, folder):
-    success("train", data, "--operator", "kernel", "--num-train", 6, "--out", folder / "run")
+    success("train", data, "--operator", "pod_gp", "--num-train", 6, "--out", folder / "run")
     return folder / "run"
 
 

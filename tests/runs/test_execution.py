@@ -51,6 +51,6 @@ def test_a_run_without_test_samples_cannot_be_evaluated(data):
 
 def test_predictions_that_are_not_finite_are_a_failure(data, monkeypatch):
     monkeypatch.setattr(
-        "gola.surrogate.surrogate.Surrogate.predict", lambda _, points, *__, **___: points[:, :1] * float("nan")
+        "gola.surrogate.surrogate.Surrogate.predict", lambda _, data: [one.points[:, :1] * float("nan") for one in data]
     )
     assert "are not finite" in attempt(small_run(data)).message

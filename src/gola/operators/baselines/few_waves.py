@@ -25,11 +25,11 @@ def to_waves(
     # The real and imaginary parts of a wave are neighbouring columns, as in a complex number.
     columns = _exponentials(last, 0, num_modes).conj().resolve_conj() / last
     waves = torch.view_as_complex(
-        torch.unflatten(functions @ _real(columns).to(functions.device), -1, (num_modes, 2)).contiguous()
+        torch.unflatten(functions @ _real(columns).to(functions), -1, (num_modes, 2)).contiguous()
     )
     for axis, size in enumerate(others, start=2):
         matrix = _exponentials(size, -num_modes, num_modes).conj().resolve_conj().mT / size
-        waves = _along(axis, matrix.to(functions.device), waves)
+        waves = _along(axis, matrix.to(waves), waves)
     return waves
 
 
@@ -40,12 +40,13 @@ def from_waves(
     *others, last = shape
     num_modes = waves.shape[-1]
     for axis, size in enumerate(others, start=2):
-        waves = _along(axis, _exponentials(size, -num_modes, num_modes).to(waves.device), waves)
+        waves = _along(axis, _exponentials(size, -num_modes, num_modes).to(waves), waves)
     # A wave and its mirror image add up to twice its real part; the wave 0 is its own image.
     counts = torch.full((num_modes,), 2.0)
     counts[0] = 1.0
     rows = _real(_exponentials(last, 0, num_modes).conj().resolve_conj() * counts).mT
-    return torch.view_as_real(waves).flatten(-2) @ rows.to(waves.device)
+    parts = torch.view_as_real(waves).flatten(-2)
+    return parts @ rows.to(parts)
 
 
 def are_few(shape: Sequence[int], num_modes: int) -> bool:

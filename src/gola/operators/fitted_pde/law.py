@@ -1,5 +1,6 @@
 """The family of second-order partial differential equations that are fitted, discretised on a sample's own mesh."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, final
@@ -16,6 +17,8 @@ _LEAST = 1e-5
 _STRONGEST = 6.0
 # Media stay within exp(±20).
 _LARGEST = 20.0
+# Inputs that are never a smaller share of others have a logarithm.
+_LEAST_POSITIVE = 1e-6
 
 
 @final
@@ -39,7 +42,7 @@ class Feature:
         """Return the feature of input values."""
         column = values[:, self.channel]
         # Inputs of new samples may be smaller than all that were seen.
-        floor = 1e-6 * self.scale if self.is_log else -torch.inf
+        floor = _LEAST_POSITIVE * math.exp(self.centre) if self.is_log else -torch.inf
         return ((column.clamp(min=floor).log() if self.is_log else column) - self.centre) / self.scale
 
 
@@ -268,7 +271,7 @@ def features_of(values: Float[Tensor, "row channel"], channels: Sequence[int]) -
         column = values[:, channel]
         if not column.std() > 1e-9 * column.abs().max():
             continue
-        if column.min() > 1e-3 * column.max():
+        if column.min() > _LEAST_POSITIVE * column.max():
             logs = column.log()
             found.append(Feature(channel=channel, is_log=True, centre=float(logs.mean()), scale=1.0))
         found.append(Feature(channel=channel, is_log=False, centre=float(column.mean()), scale=float(column.std())))

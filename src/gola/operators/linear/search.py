@@ -247,7 +247,10 @@ class _GreenSearch:
 
     def descended(self, best: _Scored, vary: "_Variation") -> _Scored:
         """Vary a shape as long as that makes it better."""
-        while (found := min(best, self.best_of(vary(best.shape), _near(best.penalty)))) is not best:
+        while shapes := list(vary(best.shape)):
+            found = min(best, self.best_of(shapes, _near(best.penalty)))
+            if found is best:
+                break
             best = found
         return best
 
@@ -293,10 +296,11 @@ def _next_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
 
 
 def _finer_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
+    """Return shapes with a slightly wider and a slightly narrower window along some axes, none far below all others."""
     for factor in _FINER:
-        yield replace(
-            shape, widths=tuple(factor * old if axis in axes else old for axis, old in enumerate(shape.widths))
-        )
+        widths = tuple(factor * old if axis in axes else old for axis, old in enumerate(shape.widths))
+        if min(widths) >= _FINER[0] * _WIDTHS[-1]:
+            yield replace(shape, widths=widths)
 
 
 def _other_windows(shape: _Shape) -> Iterator[_Shape]:
