@@ -42,8 +42,8 @@ Obstacles have the seeds 27005 to 27007: errors on 27000, 27003 and 27004 were s
 [a fault](notebook/shapes.md) was mended.
 
 A line of `results/shapes.jsonl` names the SHA-256 of all points, inputs and targets (float64, in order), rounded to 6
-digits of their largest: with the same generator and library versions yours is the same. Not measured here yet: `auto`
-with networks, `gola` and networks of other libraries. Before [`fitted_pde`](fitted-pde.md) `auto` reached 0.203 on
+digits of their largest: with the same generator and library versions yours is the same. Not measured here yet: `gola`
+and networks of other libraries, and `auto` but for a seed. Before [`fitted_pde`](fitted-pde.md) `auto` reached 0.203 on
 `perforated_darcy`, 0.256 on `plate_elasticity`, 0.082 on `heat_sink` and 0.043 on `eikonal`, at 1,000 points of other
 seeds ([notebook](notebook/augmentation-and-amplitudes.md)).
 """
