@@ -163,8 +163,9 @@ _HEAD = """# Beside reduced-order models
   references; the number of copies still limits `vorticity`, whose errors hardly fall with more samples.
 - **Fresh seeds:** nothing was chosen by them. `burgers` has others, because `periodic_kernel` was changed after one of
   its first two (31, 47) had shown a wrong choice of kernel: 1.83 ± 0.92 with 100 samples.
-- **Older:** `perforated_darcy`, `plate_elasticity` and `vorticity` with 100 samples, one seed, by the code before; the
-  line on code below counts the fits. `darcy` and `vorticity` have one fresh seed.
+- **Older:** `perforated_darcy`, `plate_elasticity` (10) and `vorticity` (100), one seed, by the code before; the
+  line on code below counts the fits. `darcy`, `vorticity` and `plate_elasticity` (30)
+  have one fresh seed.
 - **Missing:** `plate_elasticity` with 100 samples (`auto` was stopped after 11 minutes) and `heat_sink`.
 - **`auto`** chooses among its closed forms only, unless the table says otherwise: networks take minutes per cell.
 """

@@ -14,10 +14,10 @@ from torch import Tensor
 _LEAST_GAIN, _LEAST_HOPE, _LARGE = 1e-3, 0.05, 0.5
 # or when relative errors are this small;
 _EXACT = 1e-4
-# Steps are damped by this share of the sum of squares.
-_SHORTENING = 1e-3
 # or after so many failures to make it smaller at all.
 _MOST_FAILURES = 5
+# They are damped by this share of the sum of squares.
+_SHORTENING = 1e-3
 # Directions that solutions hardly depend on are held by this share of the curvature: its own, and the largest.
 _OWN_RIDGE, _COMMON_RIDGE = 1e-6, 1e-10
 # A sample whose solution is far smaller than others counts as if it were this share of their mean square.
