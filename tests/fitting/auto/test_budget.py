@@ -81,7 +81,7 @@ def test_a_whole_number_that_is_left_open_takes_no_fraction():
         AutoConfig.from_dict({"num_modes": 2.5})
 
 
-@pytest.mark.parametrize("limit", [0.0, -1.0])
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
 def test_a_limit_must_be_positive(limit):
     with pytest.raises(ValueError, match="positive number of seconds"):
         AutoConfig(time_limit=limit)
