@@ -51,8 +51,8 @@ def fit(
     """
     if not isinstance(data, Dataset):
         raise ValueError(
-            f"fit needs a Dataset; got {type(data).__name__}. Make one with Dataset.from_arrays(points, inputs, targets),"
-            " or read a file with Dataset.load(path)."
+            f"fit needs a Dataset; got {type(data).__name__}. Make one with Dataset.from_arrays(points, inputs,"
+            " targets), or read a file with Dataset.load(path)."
         )
     data = data.in_memory()
     training = training or TrainingConfig()

@@ -146,12 +146,12 @@ class _Trial:
     def try_operator(self, name: str) -> None:
         """Fit to all samples; an operator that cannot be fitted to them is left out, and the reason kept."""
         try:
-            self._add_operator(name)
-        except (ValueError, torch.linalg.LinAlgError) as error:
+            self.add_operator(name)
+        except (ValueError, np.linalg.LinAlgError, torch.linalg.LinAlgError) as error:  # type: ignore[attr-defined]
             self.failures.append(error)
             self.remarks.append(f"{name} could not be fitted: {str(error).rstrip('.')}.")
 
-    def _add_operator(self, name: str) -> None:
+    def add_operator(self, name: str) -> None:
         """Fit to all samples; held-out predictions come along."""
         self._announce(f"fitting {name}")
         result = self._fitted(name)
