@@ -1,4 +1,4 @@
-"""A network like MeshGraphNets (Pfaff et al., 2021), of PyTorch Geometric's message passing along the edges of a mesh."""
+"""A network like MeshGraphNets (Pfaff et al., 2021): PyTorch Geometric's message passing along the edges of a mesh."""
 
 from collections.abc import Callable
 
@@ -63,7 +63,13 @@ def mesh_graph_net(train: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[nn.Modul
 
 
 def _mlp(num_inputs: int, num_outputs: int, *, normalised: bool = True) -> nn.Sequential:
-    layers = [nn.Linear(num_inputs, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, num_outputs)]
+    layers = [
+        nn.Linear(num_inputs, WIDTH),
+        nn.ReLU(),
+        nn.Linear(WIDTH, WIDTH),
+        nn.ReLU(),
+        nn.Linear(WIDTH, num_outputs),
+    ]
     return nn.Sequential(*layers, *([nn.LayerNorm(num_outputs)] if normalised else []))
 
 

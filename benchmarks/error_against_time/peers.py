@@ -49,7 +49,9 @@ def network(split: Split, name: str, budget: float) -> Outcome | None:
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = {"neuralop_fno": _fno, "neuralop_gino": _gino, "pyg_gkn": _gkn, "pyg_meshgraphnet": mesh_graph_net}[name](train)
+        made = {"neuralop_fno": _fno, "neuralop_gino": _gino, "pyg_gkn": _gkn, "pyg_meshgraphnet": mesh_graph_net}[
+            name
+        ](train)
         if made is None:
             return None
         module, predict = made

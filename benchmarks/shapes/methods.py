@@ -11,7 +11,7 @@ import numpy as np
 import gola
 from benchmarks.engineering.cases import Split
 from benchmarks.engineering.rasters import from_raster, on_raster
-from benchmarks.engineering.references import by_pod, features, gaussian_processes
+from benchmarks.engineering.references import by_pod, features, splines
 from benchmarks.error_against_time import ours, peers
 
 # Networks that are trained for so many seconds, whatever the problem.
@@ -40,7 +40,7 @@ def fitted(split: Split, method: str, budget: float) -> Outcome | None:
 
     Args:
         split: The samples.
-        method: An operator, a network of a library, or ``pod_raster``: POD and Gaussian processes on a raster.
+        method: An operator, a network of a library, or ``pod_raster``: POD and thin-plate splines on a raster.
         budget: Seconds to train a network for.
     """
     if method in LIBRARIES or method in ours.NETWORKS:
@@ -71,7 +71,7 @@ def _network(split: Split, method: str, budget: float) -> tuple[list[np.ndarray]
 
 
 def _pod_raster(split: Split) -> Outcome | None:
-    """POD of solutions on a raster over the box, and Gaussian processes of the principal components of the inputs."""
+    """POD of solutions on a raster over the box, and thin-plate splines of the principal components of the inputs."""
     if not split.train.inputs:
         return None
     start = time.process_time()
@@ -79,7 +79,7 @@ def _pod_raster(split: Split) -> Outcome | None:
     raster = replace(split, train=train, test=test)
     given = features(raster, logarithmic=False)
     assert given is not None
-    model = partial(by_pod, gaussian_processes)
+    model = partial(by_pod, splines("thin_plate_spline"))
     found = model(given[0], raster.snapshots(train), given[1])
     values = [row.reshape(test[0].targets.shape) * raster.scales for row in found]
     return Outcome(predictions=from_raster(values, test, split.test), seconds=time.process_time() - start)

@@ -29,5 +29,5 @@ def derivatives_of(
     steps = _STEP * torch.eye(len(at), dtype=at.dtype)
     chunk = max(1, _AT_ONCE // max(1, num_rows))
     several = torch.vmap(function, chunk_size=chunk)
-    found: Float[Tensor, "coefficient *row"] = (several(at + steps) - several(at - steps)) / (2.0 * _STEP)
+    found: Float[Tensor, coefficient * row] = (several(at + steps) - several(at - steps)) / (2.0 * _STEP)
     return found.movedim(0, -1)

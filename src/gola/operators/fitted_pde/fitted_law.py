@@ -24,6 +24,8 @@ _ALIKE = 1.5
 # Terms beyond the plain equation are tried if its error on these is larger than this, and kept if they lower it to this
 # share; with less than the other share they are kept alone.
 _EXPLAINED, _HELPS, _CLEAR = 0.03, 0.7, 0.3
+# If all samples have errors so many times as large as the few, steps go on with all of them.
+_WORSE = 2.0
 # If the error on these few is larger, the law is none, and more steps would not make it one.
 _HOPELESS = 0.5
 # Derivatives that are kept at once, at most: more samples than that are predicted and not fitted to.
@@ -137,7 +139,13 @@ def _refined(
     """Fit on from a trial to more samples, and to all that are affordable."""
     start, free = path
     coefficients, solved = fitted(law, few, start, num_steps[0], free)
-    return fitted(law, many, coefficients, num_steps[1], free) if len(many) > len(few) else (coefficients, solved)
+    if len(many) == len(few):
+        return coefficients, solved
+    found = fitted(law, many, coefficients, num_steps[1], free)
+    if found[1].squares / len(many) > _WORSE**2 * solved.squares / len(few):
+        # Few samples with numbers of their own are explained by wrong coefficients, too.
+        found = fitted(law, many, found[0], num_steps[0], free)
+    return found
 
 
 def system_of(law: Law | Arrival, mesh: Elements, values: Float[Tensor, "point input"]) -> System | Arrivals:

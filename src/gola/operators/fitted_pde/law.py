@@ -1,6 +1,6 @@
 """The family of second-order partial differential equations that are fitted, discretised on a sample's own mesh."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, final
@@ -20,7 +20,8 @@ _STRONGEST = 6.0
 _LARGEST = 20.0
 # A domain has about the size of 1, and solutions as well: drift and reaction matter if they are of this order.
 _FAST = 10.0
-# Terms beyond the plain equation: those that leave it linear, and those that do not.
+# Terms of the plain equation besides those of the boundary; those beyond it that leave it linear, and that do not.
+_PLAIN_TERMS = ("medium", "flux", "mass")
 _LINEAR_TERMS = ("shear", "mass_medium", "growth", "exchange_medium", "drift")
 _NONLINEAR_TERMS = ("by_value", "by_slope", "reaction")
 
@@ -147,24 +148,21 @@ class Law:
         outer, alike = (
             torch.cat([faces[:, :-count].sum(dim=1, keepdim=True), faces[:, -count:]], dim=1) for count in (1, 2)
         )
-        isotropic = [name for name in ("medium", "flux", "mass") if name != "flux" or self.num_components > 1]
+        isotropic = [name for name in _PLAIN_TERMS if name != "flux" or self.num_components > 1]
         found = [self._free(isotropic, parts) for parts in (outer, alike, faces)]
-        return [*found, self._free(["medium", "flux", "mass"], faces)]
+        return [*found, self._free(_PLAIN_TERMS, faces)]
 
     def further(self) -> list[Float[Tensor, "coefficient free"]]:
         """Return which coefficients are free with linear terms beyond the plain equation, then with all of them."""
-        plain, faces = ["medium", "flux", "mass"], torch.eye(num_parts(self.dim), dtype=torch.float64)
-        linear = self._free([*plain, *_LINEAR_TERMS], faces)
-        return [linear] if self.num_components > 1 else [linear, self._free([*plain, *_LINEAR_TERMS, *_NONLINEAR_TERMS], faces)]
+        faces, linear = torch.eye(num_parts(self.dim), dtype=torch.float64), [*_PLAIN_TERMS, *_LINEAR_TERMS]
+        several = [linear] if self.num_components > 1 else [linear, [*linear, *_NONLINEAR_TERMS]]
+        return [self._free(terms, faces) for terms in several]
 
-    def _free(self, terms: list[str], parts: Float[Tensor, "part free"]) -> Float[Tensor, "coefficient free"]:
+    def _free(self, terms: Sequence[str], parts: Float[Tensor, "part group"]) -> Float[Tensor, "coefficient free"]:
         """Return how coefficients follow from those of some terms, of loads, and of groups of boundary parts."""
         every = torch.eye(self.num_shapes, dtype=torch.float64)
         exchange = every[:, self._places["exchange"]] @ parts
-        # The order of terms is that of the coefficients, so that those of the boundary follow the mass.
-        first = [every[:, self._places[name]] for name in terms if name in ("medium", "flux", "mass")]
-        rest = [every[:, self._places[name]] for name in terms if name not in ("medium", "flux", "mass")]
-        shapes = torch.cat([*first, exchange, *rest], dim=1)
+        shapes = torch.cat([exchange, *(every[:, self._places[name]] for name in terms)], dim=1)
         sources = torch.eye(self.num_sources, dtype=torch.float64)
         return torch.block_diag(shapes, sources, *[parts] * len(self.loads))
 

@@ -1,4 +1,4 @@
-"""Sparse linear systems: solved by a factorisation, differentiable, and by plain operations where these are recorded."""
+"""Sparse linear systems: solved by a factorisation, or by plain operations where these are recorded."""
 
 from typing import Any, final
 

@@ -13,8 +13,8 @@ from gola.operators.fitted_pde.elements import Elements, num_parts
 from gola.operators.fitted_pde.law import Given, Law, consistent
 from gola.operators.fitted_pde.sparse import factorised, is_recorded, solved
 
-# Newton steps for nonlinear equations: at most, halved at most so many times, until the residual is so much smaller than
-# the loads; and as many as are recorded where they are.
+# Newton steps for nonlinear equations: at most, halved at most so many times, until the residual is this share of the
+# loads; and as many as are recorded where they are.
 _MOST_STEPS, _MOST_HALVINGS, _SOLVED, _RECORDED_STEPS = 20, 5, 1e-9, 8
 # Solutions are of the order of 1, and differences over twice this step lose half of the digits.
 _STEP = 1e-6
@@ -69,7 +69,9 @@ class System:
         """Return the sum of all loads."""
         elements, law = self.elements, self.law
         shape, sources, tractions = coefficients.split([law.num_shapes, law.num_sources, law.num_tractions])
-        factors = (1.0 + law.exchange(shape, self.given, elements)) * tractions.unflatten(0, (len(law.loads), -1))[:, elements.parts]
+        factors = (1.0 + law.exchange(shape, self.given, elements)) * tractions.unflatten(0, (len(law.loads), -1))[
+            :, elements.parts
+        ]
         outer = torch.einsum("lf,lfvk->fvk", factors, self.tractions).flatten(0, 1)
         return sources @ self.sources + _summed(outer[None], elements.facets.flatten(), elements)[0]
 
@@ -112,8 +114,11 @@ class System:
         else:
             known = around.unflatten(0, (-1, law.num_components))[elements.cells]
             inner = [
-                (law.in_cells(shape, self.given, elements, known + _STEP * one)
-                 - law.in_cells(shape, self.given, elements, known - _STEP * one)).flatten(1) / (2.0 * _STEP)
+                (
+                    law.in_cells(shape, self.given, elements, known + _STEP * one)
+                    - law.in_cells(shape, self.given, elements, known - _STEP * one)
+                ).flatten(1)
+                / (2.0 * _STEP)
                 for one in cells
             ]
         parts = [torch.stack(some, dim=2).flatten() for some in (inner, outer)]
@@ -173,13 +178,15 @@ class System:
 
     @torch.no_grad()
     def _converged(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " unknown"]:
-        """Solve a nonlinear law by damped Newton steps from the solution without nonlinear terms; NaN where that fails."""
+        """Solve by damped Newton steps from the solution without nonlinear terms; not a number where that fails."""
         coefficients, pattern = coefficients.detach(), self.pattern()
         plain, right_side = self.law.without_nonlinear_terms(coefficients), self.right_side(coefficients)
         found = solved(self.entries(plain), right_side, pattern)
         if is_recorded():
             for _ in range(_RECORDED_STEPS):
-                found = found - solved(self.entries(coefficients, found), self._residual_of(coefficients, found), pattern)
+                found = found - solved(
+                    self.entries(coefficients, found), self._residual_of(coefficients, found), pattern
+                )
             return found
         residual = self._residual_of(coefficients, found)
         for _ in range(_MOST_STEPS):
