@@ -10,7 +10,7 @@ from typing import Protocol, final, runtime_checkable
 from gola.operators.linear.candidate import Candidate, LinearTask
 from gola.operators.linear.diffusion import Diffusion
 from gola.operators.linear.reciprocity import Reciprocity
-from gola.operators.linear.search import choose_symmetries
+from gola.operators.linear.search import SymmetryTest
 from gola.operators.symmetry_test import TOLERANCE
 from gola.representation.symmetry import Symmetries
 
@@ -92,17 +92,21 @@ class Augmentation:
 
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose maps that are chosen and fitted again with augmented samples."""
-        largest = len(best.symmetries)
+        largest, tested = len(best.symmetries), self._tested(best, task)
         for tolerance in self.tolerances:
-            symmetries = choose_symmetries(
-                best.read.inputs.space, best.read.features, task.outputs, best.found, task.samples, tolerance=tolerance
-            )
+            symmetries = tested.accepted(tolerance)
             if len(symmetries) > largest:
                 largest = len(symmetries)
                 tried = [prior(best.near, best.wide, symmetries) for prior in task.promising_priors(best)]
                 proposal = min(tried, key=lambda candidate: candidate.error)
                 yield proposal
-                best = proposal if proposal.error < CLEARLY_BETTER * best.error else best
+                if proposal.error < CLEARLY_BETTER * best.error and tolerance != self.tolerances[-1]:
+                    best, tested = proposal, self._tested(proposal, task)
+
+    @staticmethod
+    def _tested(best: Candidate, task: LinearTask) -> SymmetryTest:
+        read = best.read
+        return SymmetryTest.of(read.inputs.space, read.features, task.outputs, best.found, task.samples)
 
 
 @final
