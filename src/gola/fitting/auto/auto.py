@@ -45,7 +45,16 @@ class AutoConfig(OperatorConfig):
         groups: Of a fitted choice that treats target channels apart, the channels and the config of each part.
     """
 
-    members: tuple[str, ...] = ("pod_gp", "morphed_gp", "fitted_pde", "linear", "kernel", "periodic_kernel", "spectral")
+    members: tuple[str, ...] = (
+        "pod_gp",
+        "morphed_gp",
+        "fitted_pde",
+        "fitted_evolution",
+        "linear",
+        "kernel",
+        "periodic_kernel",
+        "spectral",
+    )
     num_networks: int = 5
     num_steps: int = 1500
     residual_weight: float = 0.1
