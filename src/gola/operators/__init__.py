@@ -76,6 +76,8 @@ __all__ = [
     "DeepONet",
     "DeepONetConfig",
     "FitResult",
+    "FittedEvolution",
+    "FittedEvolutionConfig",
     "FittedPde",
     "FittedPdeConfig",
     "Fno",
