@@ -96,10 +96,6 @@ class Diffusion:
         self.__dict__["medium"] = medium
         return True
 
-    def may_explain(self, error: float) -> bool:
-        """Whether a medium on the coarsest lattice is not far from explaining the samples with this error."""
-        return self._misfit(next(self._media)) <= _SLACK[-len(self._levels)] * error
-
     @property
     def _media(self) -> Iterator["Medium"]:
         return self._explaining(np.arange(len(self.solutions)))

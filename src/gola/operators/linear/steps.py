@@ -17,6 +17,8 @@ from gola.representation.symmetry import Symmetries
 
 # A proposal has to have this share of the error or less: what differs by less differs by chance.
 CLEARLY_BETTER = 0.97
+# Finer inputs may make a medium explain the samples better by this factor.
+_NEARLY = 1.5
 
 
 @runtime_checkable
@@ -137,8 +139,8 @@ class Medium:
         """Propose the map of the medium that explains the samples, if it explains them well."""
         if best.near.features.shape[1] > 1 or task.solutions.shape[2] > 1:
             return
-        # What a coarse lattice cannot explain by far is not worth finer inputs.
-        if not self._diffusion(best.near, task).may_explain(best.error):
+        # What no medium explains by far is not worth finer inputs.
+        if not self._diffusion(best.near, task).explains(_NEARLY * best.error):
             return
         near = task.finer(best.near)
         diffusion = self._diffusion(near, task)
