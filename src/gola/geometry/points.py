@@ -87,8 +87,8 @@ def fill_same_domain(
     if min(len(points), len(others)) < 2:
         return False
     trees = KDTree(points), KDTree(others)
-    spacing = max(float(np.median(tree.query(tree.data, k=2)[0][:, 1])) for tree in trees)
-    farthest = max(float(tree.query(other.data)[0].max()) for tree, other in (trees, trees[::-1]))
+    spacing = max(float(np.median(np.asarray(tree.query(tree.data, k=2)[0])[:, 1])) for tree in trees)
+    farthest = max(float(np.max(tree.query(other.data)[0])) for tree, other in (trees, trees[::-1]))
     return farthest <= spacings * spacing
 
 
