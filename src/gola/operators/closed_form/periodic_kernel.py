@@ -148,7 +148,7 @@ class PeriodicKernel(ClosedForm):
         points, values = (torch.split(part.double(), cloud.sizes) for part in (cloud.points, cloud.values))
         return self._predicted(self.solutions.coefficients(points, values))
 
-    def _solution_space(self, samples: Samples) -> PeriodicGrid:
+    def _solution_space(self, samples: Samples, num_modes: int) -> PeriodicGrid:  # noqa: ARG002 - the grid decides
         periods = samples.periods
         if periods is None and samples.share_points:
             periods = likely_periods(samples.points[0], [*samples.inputs, *samples.targets])
