@@ -166,9 +166,9 @@ _HEAD = """# Beside reduced-order models
   parameters 63 and 79, because `pod_gp` was changed after 31 and 47 (`block_heat` 1.20 ± 0.12 and `deforming_channel`
   1.13 ± 0.13 with 10 samples). Their old rows are in the history of `results/engineering.csv`.
 - **±** counts test samples only. With ten samples the draw of the training samples matters as much.
-- **Estimated errors** that miss are mostly those of nearly exact fits (`flow_past_body`), where few samples at the rim of
-  the parameters make up the mean error, of the training samples as of the test samples. The kriging variance did not
-  predict that, so there is no correction.
+- **Estimated errors** that miss are mostly those of nearly exact fits (`flow_past_body`), where few samples at the rim
+  of the parameters make up the mean error, of the training samples as of the test samples. The kriging variance did
+  not predict that, so there is no correction.
 - **`auto`** chooses among its closed forms only, unless the table says otherwise: networks take minutes per cell.
 """
 
