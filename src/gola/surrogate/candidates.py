@@ -9,10 +9,10 @@ import torch
 from jaxtyping import Float
 from scipy.stats import qmc
 
-from gola.data.sample import Sample, as_rows
-from gola.data.trajectories import repeated_inputs
+from gola.data.sample import Sample
 from gola.operators.closed_form.kriging import error_covariance as kriging_covariance
 from gola.registry import unknown
+from gola.surrogate.estimates import estimated_errors, in_space_time
 from gola.surrogate.suggestion import Suggestions, checked_costs, chosen_batch
 from gola.surrogate.uncertainty.calibration import Calibration
 from gola.surrogate.uncertainty.case import Case
@@ -47,7 +47,7 @@ def suggest(
         raise ValueError(f"num must be from 1 to the number of candidates, {len(given)}; got {num}.")
     if len(given) > MOST_CANDIDATES:
         raise ValueError(f"At most {MOST_CANDIDATES} candidates are compared; got {len(given)}. Give a part of them.")
-    seen = [_in_space_time(sample, surrogate) for sample in given]
+    seen = [in_space_time(sample, surrogate) for sample in given]
     covariance = error_covariance(surrogate.operator, surrogate.scaling, seen)
     source = f"the covariance of {surrogate.operator.name}"
     if covariance is None:
@@ -112,15 +112,5 @@ def _errors(surrogate: "Surrogate", samples: Sequence[Sample]) -> Float[np.ndarr
     with warnings.catch_warnings():
         # That a candidate is unlike the training samples is what makes it one.
         warnings.simplefilter("ignore", UserWarning)
-        return np.array([surrogate.predict_sample(sample, interval=0.5).error.value for sample in samples])
-
-
-def _in_space_time(sample: Sample, surrogate: "Surrogate") -> Sample:
-    """Return a sample as the operator sees it."""
-    axis = surrogate.time_axis
-    if axis is None:
-        return sample
-    times = np.array(axis.times) if sample.times is None else sample.times
-    inputs = as_rows(repeated_inputs(sample.inputs, len(times)))
-    points = axis.points(sample.points, times)
-    return Sample(points=points, inputs=inputs, targets=np.empty((len(points), 0)), parameters=sample.parameters)
+        predictions = [surrogate.predict_sample(sample) for sample in samples]
+    return np.array([one.value for one in estimated_errors(surrogate, samples, predictions)])
