@@ -50,4 +50,4 @@ def _draw_estimates(axes: Axes, judged: Sequence[JudgedSample], level: float) ->
     use_log_scale(axes, "y")
     axes.set(xlabel="estimated relative L2 error", ylabel="actual relative L2 error")
     axes.set_title(f"each test sample; rank correlation {rank_correlation(estimated, actual):.2f}")
-    axes.legend(frameon=False, fontsize=8, loc="upper left")
+    axes.legend(framealpha=0.9, edgecolor="none", fontsize=8, loc="lower right")

@@ -12,6 +12,7 @@ from scipy.stats import qmc
 from gola.data.sample import Sample
 from gola.operators.closed_form.kriging import error_covariance as kriging_covariance
 from gola.registry import unknown
+from gola.surrogate.coverage import spans_decades
 from gola.surrogate.estimates import estimated_errors, in_space_time
 from gola.surrogate.suggestion import Suggestions, checked_costs, chosen_batch
 from gola.surrogate.uncertainty.calibration import Calibration
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 NUM_DRAWN, MOST_CANDIDATES = 256, 2000
 """Candidates that are drawn where none is given, and the most that are compared."""
-# Ranges that go over more than this factor are drawn from on a logarithmic scale.
-_DECADES = 20.0
 # The part of a generic covariance that one simulation does not tell of another nearby.
 _NOISE = 1e-2
 
@@ -103,7 +102,7 @@ def drawn_candidates(surrogate: "Surrogate", ranges: Mapping[str, tuple[float, f
 def _within(low: float, high: float, shares: Float[np.ndarray, " row"]) -> Float[np.ndarray, " row"]:
     if not -np.inf < low <= high < np.inf:
         raise ValueError(f"A range goes from a finite number to one that is not smaller; got {low} and {high}.")
-    if low > 0.0 and high > _DECADES * low:
+    if spans_decades(low, high):
         return np.asarray(low * (high / low) ** shares)
     return low + (high - low) * shares
 
