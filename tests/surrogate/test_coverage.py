@@ -60,6 +60,13 @@ def test_an_input_known_at_few_points_is_told(surrogate):
     assert "known at 5 points, and at 400 or more in the training samples" in message
 
 
+def test_a_network_that_saw_few_points_at_a_time_needs_no_more():
+    training = gola.TrainingConfig(num_steps=1, points_per_epoch=40, validation_share=0.0, patience=None)
+    surrogate = gola.fit(plate(hole=0.2), "deeponet", training=training)
+    sample = plate(hole=0.2, seed=1)[0]
+    assert predicted(surrogate, sample.points[:40], sample.inputs[:40], at=sample.points[:40]) == []
+
+
 def test_samples_with_their_own_domains_keep_no_common_one():
     holes = [plate(hole=hole, num_samples=1, seed=3)[0] for hole in (0.05, 0.3, 0.45)]
     assert len(Coverage.of(holes).points) == 0

@@ -146,7 +146,7 @@ def test_a_failed_save_leaves_the_file_before(surrogate, tmp_path, monkeypatch):
     def full_disk(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gola.surrogate.surrogate.write_tensors", full_disk)
+    monkeypatch.setattr("gola.surrogate.saving.write_tensors", full_disk)
     with pytest.raises(ValueError, match="No space left"):
         surrogate.save(path)
     assert path.read_bytes() == before

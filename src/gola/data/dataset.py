@@ -1,6 +1,5 @@
 """A data set: simulations on scattered points, each with its own points, and how they were made."""
 
-import hashlib
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,13 +9,13 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 from jaxtyping import Float, Int
 
+from gola.data.arrays import read_arrays
 from gola.data.correspondence import Correspondence, correspondence_of, require_correspondence
-from gola.data.parameters import as_table
+from gola.data.fingerprint import fingerprint_of
 from gola.data.periods import Periods, checked_periods
 from gola.data.sample import Channel, Sample
 from gola.data.storage import Header, StoredSamples, as_provenance, read_dataset, write_samples
-from gola.data.times import num_channels
-from gola.data.validation import alike, as_channels, as_plain, checked_sample, checked_samples
+from gola.data.validation import as_channels, checked_samples
 from gola.geometry.points import draw_rows
 
 
@@ -117,49 +116,24 @@ class Dataset:
             >>> Dataset.from_arrays(points, targets=cooling, parameters=loads, times=times)
             Dataset(3 trajectories in 2D: load [N] angle -> target)
         """
-        table, parameters_named = as_table(parameters, parameter_names)
-        count = _count(points, inputs=inputs, targets=targets, parameters=table)
-        points_each, times_each = _one_each(points, 2, count, "points"), _times_each(times, count)
-        first = (times_each[0], len(points_each[0])) if count else (None, 0)
-        inputs_named = () if inputs is None else _named(input_channels, inputs, "input", *first)
-        targets_named = () if targets is None else _named(target_channels, targets, "target", *first)
-        rows = zip(
-            points_each,
-            _one_each(inputs, None, count, "inputs"),
-            _one_each(targets, None, count, "targets"),
-            _one_each(boundary, 1, count, "boundary"),
-            _one_each(cells, 2, count, "cells"),
-            _one_each(weights, 1, count, "weights"),
-            [()] * count if table is None else _one_each(table, None, count, "parameters"),
-            times_each,
-            [f"Sample {index}" for index in range(count)],
-            strict=True,
-        )
-        samples = (
-            (
-                checked_sample(
-                    points,
-                    input_values,
-                    target_values,
-                    boundary=boundary,
-                    cells=cells,
-                    weights=weights,
-                    parameter_values=numbers,
-                    times=times,
-                    inputs=inputs_named,
-                    targets=targets_named,
-                    parameters=parameters_named,
-                    label=label,
-                ),
-                label,
-            )
-            for points, input_values, target_values, boundary, cells, weights, numbers, times, label in rows
+        arrays = read_arrays(
+            points,
+            inputs,
+            targets,
+            parameters=parameters,
+            parameter_names=parameter_names,
+            input_channels=input_channels,
+            target_channels=target_channels,
+            boundary=boundary,
+            cells=cells,
+            weights=weights,
+            times=times,
         )
         return cls._held(
-            alike(samples),
-            inputs=inputs_named,
-            targets=targets_named,
-            parameters=parameters_named,
+            arrays.samples,
+            inputs=arrays.inputs,
+            targets=arrays.targets,
+            parameters=arrays.parameters,
             correspondence=correspondence,
             periods=periods,
             provenance=provenance,
@@ -348,22 +322,7 @@ class Dataset:
 
     def fingerprint(self) -> str:
         """Return a hash of channels and samples: equal for equal content, wherever it is kept. Reads all samples."""
-        digest = hashlib.blake2b(digest_size=16)
-        digest.update(repr((self.inputs, self.targets, len(self))).encode())
-        if self.parameters:
-            digest.update(repr(self.parameters).encode())
-            digest.update(np.ascontiguousarray(self.parameter_values).data)
-        for times in self.times:
-            digest.update(repr(times.shape).encode())
-            digest.update(np.ascontiguousarray(times).data)
-        if self.periods is not None:
-            digest.update(repr(self.periods).encode())
-        for sample in self:
-            arrays = (sample.points, sample.inputs, sample.targets, sample.boundary, sample.cells, sample.weights)
-            for array in arrays:
-                digest.update(b"none" if array is None else repr((array.shape, array.dtype.str)).encode())
-                digest.update(b"" if array is None else np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+        return fingerprint_of(self)
 
     @property
     def dim(self) -> int:
@@ -450,44 +409,3 @@ class Dataset:
 
 def _in_common(samples: tuple[Sample, ...] | StoredSamples) -> Correspondence:
     return correspondence_of(samples.one_per_geometry() if isinstance(samples, StoredSamples) else samples)
-
-
-def _count(points: Any, **given: Any) -> int:
-    """Return the number of samples, which whatever is given per sample tells."""
-    for values in given.values():
-        if values is not None:
-            return len(values)
-    if getattr(points, "ndim", None) == 2:
-        raise ValueError(
-            "Points alone, the same for all samples, make no data set; give inputs, targets or parameters as well."
-        )
-    return len(points)
-
-
-def _one_each(values: Any, ndim_of_one: int | None, count: int, what: str) -> list[Any]:
-    """Return one entry per sample; an array with the axes of a single entry is shared by all."""
-    if values is None:
-        return [None] * count
-    if ndim_of_one is not None and getattr(values, "ndim", None) == ndim_of_one:
-        shared = as_plain(np.asarray(values))
-        # Converted once, so that all samples refer to one array.
-        return [shared.astype(np.float64, copy=False) if shared.dtype.kind == "f" else shared] * count
-    if len(values) != count:
-        raise ValueError(f"There are {count} samples, and {what} for {len(values)}; they must agree.")
-    return list(values)
-
-
-def _times_each(times: Any, count: int) -> list[Any]:
-    """Return the times of each sample, given once for all or for each."""
-    if times is not None and len(times) and np.ndim(times[0]) == 0:
-        return [np.asarray(times)] * count
-    return _one_each(times, None, count, "times")
-
-
-def _named(
-    channels: Sequence[str | Channel] | None, values: Any, role: str, times: Any, num_points: int
-) -> tuple[Channel, ...]:
-    if channels is not None:
-        return as_channels(channels)
-    width = num_channels(values[0], role, times, num_points) if len(values) else 0
-    return as_channels([role] if width == 1 else [f"{role}_{column}" for column in range(width)])

@@ -5,7 +5,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 import torch
@@ -105,13 +105,13 @@ class OperatorConfig:
     def from_dict(cls: type[ConfigType], settings: Mapping[str, Any]) -> ConfigType:
         """Rebuild a config from what :meth:`to_dict` gave."""
         defaults = cls()
-        known = [one.name for one in fields(cls)]
+        known = {one.name: one.type for one in fields(cls)}
         values: dict[str, Any] = {}
         for name, value in settings.items():
             if name not in known:
-                raise ValueError(unknown(f"setting of {cls.__name__}", name, known))
+                raise ValueError(unknown(f"setting of {cls.__name__}", name, list(known)))
             values[name] = tuple(value) if isinstance(value, list) else value
-            if not _is_like(values[name], getattr(defaults, name)):
+            if not _is_like(values[name], getattr(defaults, name), known[name]):
                 raise ValueError(f"{name} must be like its default, {getattr(defaults, name)!r}; got {value!r}.")
         return cls(**values)
 
@@ -125,12 +125,12 @@ class OperatorConfig:
             raise ValueError(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}.")
 
 
-def _is_like(value: Any, default: Any) -> bool:
-    """Whether a value is of the type of its default; None stands for a whole number that is left open."""
+def _is_like(value: Any, default: Any, declared: Any) -> bool:
+    """Whether a value is of the type of its default; None stands for a number that is left open."""
     if isinstance(default, bool) or isinstance(value, bool):
         return isinstance(default, bool) and isinstance(value, bool)
     if default is None:
-        return value is None or isinstance(value, int)
+        return value is None or isinstance(value, int) or (float in get_args(declared) and _is_like(value, 0.0, float))
     if isinstance(default, float):
         return isinstance(value, int | float) and math.isfinite(value)
     return isinstance(value, Mapping if isinstance(default, Mapping) else type(default))

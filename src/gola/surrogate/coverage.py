@@ -33,7 +33,7 @@ class Coverage:
         points: Some points of the training samples, where these share their domain; none where each has its own.
         lower: Smallest value of each input channel.
         upper: Largest value of each input channel.
-        fewest_points: The fewest points that a training sample has.
+        fewest_points: The fewest points at which a training sample was seen.
         lowest_parameters: Smallest value of each parameter.
         highest_parameters: Largest value of each parameter.
         num_samples: Number of training samples.
@@ -49,8 +49,13 @@ class Coverage:
     _regions: dict[bytes, Region] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
-    def of(samples: Sequence[Sample]) -> "Coverage":
-        """Look at the training samples."""
+    def of(samples: Sequence[Sample], points_seen: int | None = None) -> "Coverage":
+        """Look at the training samples.
+
+        Args:
+            samples: The training samples.
+            points_seen: How many points of a sample are seen at once, where training draws some of them.
+        """
         everywhere = np.concatenate([sample.points for sample in samples])
         rows = np.random.default_rng(0).permutation(len(everywhere))[:_MOST_POINTS]
         points = everywhere[rows]
@@ -62,7 +67,7 @@ class Coverage:
             points=points if shared else points[:0],
             lower=tuple(np.min([as_rows(sample.inputs).min(axis=0) for sample in samples], axis=0).tolist()),
             upper=tuple(np.max([as_rows(sample.inputs).max(axis=0) for sample in samples], axis=0).tolist()),
-            fewest_points=min(sample.num_points for sample in samples),
+            fewest_points=min(min(sample.num_points, points_seen or sample.num_points) for sample in samples),
             lowest_parameters=tuple(parameters.min(axis=0).tolist()),
             highest_parameters=tuple(parameters.max(axis=0).tolist()),
             num_samples=len(samples),

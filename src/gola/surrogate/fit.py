@@ -51,7 +51,7 @@ def fit(
     """
     data = data.in_memory()
     training = training or TrainingConfig()
-    fingerprint, coverage = data.fingerprint(), Coverage.of(list(data))
+    fingerprint, coverage = data.fingerprint(), Coverage.of(list(data), training.points_per_epoch)
     time_axis = TimeAxis.of(data) if data.has_time else None
     data = in_space_time(data, time_axis)
     config = config_for(data, operator, num_points=training.points_per_epoch)

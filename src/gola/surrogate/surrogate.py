@@ -1,7 +1,8 @@
 """A fitted operator, ready to use: a new input function in, the solution out, in the user's units."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -13,19 +14,14 @@ from gola.data.correspondence import Correspondence
 from gola.data.dataset import Dataset
 from gola.data.sample import Channel, Sample
 from gola.data.trajectories import TimeAxis
-from gola.files import replacing
-from gola.geometry import spatial_order
-from gola.operators.cloud import Cloud
 from gola.operators.operator import Operator
-from gola.operators.queries import Queries
 from gola.operators.scaling import Scaling
-from gola.representation.shared_points import Recent
 from gola.surrogate.advice import said_once, warn
-from gola.surrogate.building import built_operator
+from gola.surrogate.answering import Answering
 from gola.surrogate.candidates import suggest
 from gola.surrogate.coverage import Coverage
-from gola.surrogate.file import read_tensors, write_tensors
-from gola.surrogate.request import Reader, Request, batches, is_many, one_each
+from gola.surrogate.request import Reader, Request, is_many, one_each
+from gola.surrogate.saving import read_surrogate, write_surrogate
 from gola.surrogate.suggestion import Suggestions
 from gola.surrogate.uncertainty.calibration import Calibration
 from gola.surrogate.uncertainty.case import Case
@@ -36,10 +32,6 @@ from gola.surrogate.uncertainty.spread import expected_spreads
 if TYPE_CHECKING:
     from gola.surrogate.differentiable import DifferentiableSurrogate
 
-# Name of the training points among the tensors of a file.
-_COVERED = "coverage.points"
-# What names of tensors that bands are drawn from begin with.
-_CALIBRATION = "calibration."
 # Points that tell how large a prediction is, at most, where it is asked for elsewhere.
 _MOST_SIZED = 500
 
@@ -75,7 +67,6 @@ class Surrogate:
     calibration: Calibration | None = None
     scores: dict[str, float] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
-    _prepared: Recent[tuple[Int[np.ndarray, " point"], Cloud]] = field(default_factory=Recent, init=False, repr=False)
 
     @overload
     def predict(
@@ -153,7 +144,7 @@ class Surrogate:
             require_supported(interval, self._calibrated().num_samples)
         given = {"parameters": parameters, "at": at, "times": times}
         requests = list(self._requests(points, inputs, **given))
-        means = self._answers(requests)
+        means = self._answering.answers(requests)
         if interval is None:
             answers: list[Any] = [mean.reshape(request.shape) for mean, request in zip(means, requests, strict=True)]
         else:
@@ -201,7 +192,7 @@ class Surrogate:
         if queries is not None:
             # How large the solution is must not depend on where somebody asks for it.
             rows = np.sort(np.random.default_rng(0).permutation(len(sample.points))[:_MOST_SIZED])
-            (at_points,) = self._answers([replace(request, queries=sample.points[rows])])
+            (at_points,) = self._answering.answers([replace(request, queries=sample.points[rows])])
         judged = calibration.judged(case, at_points / scales, spread)
         if judged.is_beyond:
             warn(
@@ -231,46 +222,6 @@ class Surrogate:
                 f" Fit it again {how}, or fit by 'auto' or a closed form."
             )
         return self.calibration
-
-    def _answers(self, requests: Sequence[Request]) -> list[Float[np.ndarray, "row channel"]]:
-        """Predict at the queries of each request, or at its points, as many together as fit."""
-        return [answer for batch in batches(requests) for answer in self._answered_together(batch)]
-
-    def _answered_together(self, requests: Sequence[Request]) -> list[Float[np.ndarray, "row channel"]]:
-        orders, clouds = zip(*[self._cloud(request) for request in requests], strict=True)
-        cloud = clouds[0] if len(clouds) == 1 else Cloud.collate(clouds)
-        asked = [request.queries for request in requests if request.queries is not None]
-        if asked:
-            counts = torch.tensor([0, *map(len, asked)])
-            places = self.scaling.places(np.concatenate(asked) if len(asked) > 1 else asked[0], self._dtype)
-            predicted = self.operator(cloud, at=Queries(points=places, offsets=counts.cumsum(0)))
-        else:
-            predicted = self.operator(cloud)
-        answers = _finite(self.scaling.decode(predicted.double()).numpy())
-        if asked:
-            return np.split(answers, counts.cumsum(0)[1:-1].numpy())
-        return [
-            _in_order(answer, order)
-            for answer, order in zip(np.split(answers, cloud.offsets[1:-1]), orders, strict=True)
-        ]
-
-    @property
-    def _dtype(self) -> torch.dtype:
-        """The precision that the operator computes in."""
-        return torch.float32 if self.operator.normalised else torch.float64
-
-    def _cloud(self, request: Request) -> tuple[Int[np.ndarray, " point"], Cloud]:
-        """Return what the operator sees of a request, and in which order it sees the points."""
-
-        def prepared() -> tuple[Int[np.ndarray, " point"], Cloud]:
-            order = self.order_of(request.points)
-            bare = self.scaling.cloud(request.points[order], request.values[order], self._dtype, parameters=numbers)
-            return order, self.operator.prepare(bare)
-
-        numbers = request.parameters
-        order, ready = self._prepared.of(prepared, torch.from_numpy(request.points))
-        values, parameters = self.scaling.seen(request.values[order], numbers, self._dtype)
-        return order, replace(ready, values=values, parameters=parameters[None])
 
     @overload
     def predict_sample(
@@ -371,6 +322,14 @@ class Surrogate:
         self._calibrated()
         return suggest(self, candidates, num=num, costs=costs, ranges=ranges, target=target, seed=seed)
 
+    def order_of(self, points: Float[np.ndarray, "point dim"]) -> Int[np.ndarray, " point"]:
+        """Return the order in which the operator gets points: neighbours one after the other, where it needs them."""
+        return self._answering.order_of(points)
+
+    @cached_property
+    def _answering(self) -> Answering:
+        return Answering(operator=self.operator, scaling=self.scaling, keeps_order=self.correspondence == "moved nodes")
+
     @property
     def has_time(self) -> bool:
         """Whether it predicts trajectories."""
@@ -397,29 +356,7 @@ class Surrogate:
 
     def save(self, path: str | Path) -> None:
         """Write one file, which appears whole or not at all."""
-        about = {
-            "operator": self.operator.name,
-            "config": self.operator.config.to_dict(),
-            "scaling": self.scaling.to_dict(),
-            "inputs": [asdict(channel) for channel in self.inputs],
-            "targets": [asdict(channel) for channel in self.targets],
-            "parameters": [asdict(channel) for channel in self.parameters],
-            "correspondence": self.correspondence,
-            "scores": self.scores,
-            "provenance": self.provenance,
-        }
-        tensors = self.operator.state_dict()
-        if self.time_axis is not None:
-            about["time_axis"] = self.time_axis.to_dict()
-        if self.coverage is not None:
-            about["coverage"] = self.coverage.to_dict()
-            tensors[_COVERED] = torch.from_numpy(self.coverage.points)
-        if self.calibration is not None:
-            about["calibration"] = self.calibration.to_dict()
-            arrays = self.calibration.to_arrays()
-            tensors |= {_CALIBRATION + name: torch.from_numpy(array) for name, array in arrays.items()}
-        with replacing(path) as temporary:
-            write_tensors(temporary, tensors, about)
+        write_surrogate(path, self)
 
     @classmethod
     def load(cls, path: str | Path) -> "Surrogate":
@@ -428,56 +365,10 @@ class Surrogate:
         Raises:
             ValueError: If the file is missing, damaged, foreign or of a newer format.
         """
-        about, tensors = read_tensors(Path(path))
-        covered = tensors.pop(_COVERED, None)
-        calibrated = [name for name in tensors if name.startswith(_CALIBRATION)]
-        arrays = {name.removeprefix(_CALIBRATION): tensors.pop(name).numpy() for name in calibrated}
-        try:
-            return cls(
-                operator=built_operator(about["operator"], about["config"], tensors).eval(),
-                scaling=Scaling.from_dict(about["scaling"]),
-                inputs=tuple(Channel(**channel) for channel in about["inputs"]),
-                targets=tuple(Channel(**channel) for channel in about["targets"]),
-                # Version 2 knows neither.
-                parameters=tuple(Channel(**channel) for channel in about.get("parameters", ())),
-                correspondence=about.get("correspondence", "none"),
-                time_axis=TimeAxis.from_dict(about["time_axis"]) if "time_axis" in about else None,
-                coverage=None if covered is None else Coverage.from_dict(about["coverage"], covered.numpy()),
-                calibration=Calibration.from_dict(about["calibration"], arrays) if arrays else None,
-                scores={str(name): float(score) for name, score in about["scores"].items()},
-                provenance=dict(about["provenance"]),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            reason = str(error).rstrip(".") if isinstance(error, ValueError) else repr(error)
-            raise ValueError(f"{path} is not a whole surrogate: {reason}. Fit and save it again.") from error
+        return cls(**read_surrogate(Path(path)))
 
     def __repr__(self) -> str:
         given = (*self.inputs, *self.parameters)
         channels = (" ".join(map(str, channels)) or "points" for channels in (given, self.targets))
         time = " and time" if self.has_time else ""
         return f"Surrogate({self.operator.name} in {self.dim}D{time}: {' -> '.join(channels)})"
-
-    def order_of(self, points: Float[np.ndarray, "point dim"]) -> Int[np.ndarray, " point"]:
-        """Return the order in which the operator gets points: neighbours one after the other, where it needs them."""
-        if "neighbours" in self.operator.needs and self.correspondence != "moved nodes":
-            return spatial_order(points)
-        return np.arange(len(points))
-
-
-def _finite(predictions: Float[np.ndarray, "row channel"]) -> Float[np.ndarray, "row channel"]:
-    if not np.isfinite(predictions).all():
-        bad = ~np.isfinite(predictions).all(axis=1)
-        raise ValueError(
-            f"The prediction is not finite in {int(bad.sum())} of {len(bad)} rows: the input is too far from the"
-            " training samples, or the surrogate was fitted to numbers out of range."
-        )
-    return predictions
-
-
-def _in_order(
-    rows: Float[np.ndarray, "row channel"], order: Int[np.ndarray, " row"]
-) -> Float[np.ndarray, "row channel"]:
-    """Return rows, given in some order, in their own."""
-    found = np.empty_like(rows)
-    found[order] = rows
-    return found

@@ -64,6 +64,18 @@ def test_time_that_ends_while_the_pace_is_taken_gives_networks_up(monkeypatch):
     assert "were given up when the time was over" in surrogate.provenance["choice"]["why"]
 
 
+def test_a_surrogate_fitted_within_a_limit_is_read_again(tmp_path):
+    data = small_data(num_samples=6, num_points=60)
+    surrogate = gola.fit(data, AutoConfig(members=("mean", "nearest")), time_limit=2.5, progress=False)
+    surrogate.save(tmp_path / "a.gola")
+    assert gola.Surrogate.load(tmp_path / "a.gola").operator.config.time_limit == 2.5
+
+
+def test_a_whole_number_that_is_left_open_takes_no_fraction():
+    with pytest.raises(ValueError, match="num_modes must be like its default"):
+        AutoConfig.from_dict({"num_modes": 2.5})
+
+
 @pytest.mark.parametrize("limit", [0.0, -1.0])
 def test_a_limit_must_be_positive(limit):
     with pytest.raises(ValueError, match="positive number of seconds"):

@@ -41,3 +41,13 @@ def test_a_channel_of_noise_does_not_spoil_the_others(tmp_path):
     assert np.array_equal(loaded.predict(sample.points, sample.inputs), predicted)
     at = [[0.3, 0.4]]
     assert both.predict(sample.points, sample.inputs, at=at).shape == (1, 2)
+
+
+def test_channels_are_treated_apart_within_a_time_limit_too(tmp_path):
+    noisy, _ = with_noise()
+    limited = gola.fit(noisy, AutoConfig(members=("kernel", "mean")), time_limit=1000.5, progress=False)
+    limited.save(tmp_path / "both.gola")
+    loaded = gola.Surrogate.load(tmp_path / "both.gola")
+    sample = noisy[0]
+    assert len(loaded.operator.config.groups) == 2
+    assert np.array_equal(loaded.predict_sample(sample), limited.predict_sample(sample))
