@@ -115,10 +115,10 @@ def learning_curve(
         on_progress(len(plan) + 1, len(plan) + 1)
     if whole is not None:
         errors[len(data)] = [whole * (1.0 + OPTIMISM / len(data))]
-    if sum(len(found) > 1 for found in errors.values()) < 2:  # noqa: PLR2004
+    if sum(len(found) > 1 for found in errors.values()) < 2:
         raise ValueError(
-            "Fits to parts of the samples cannot predict the others, which differ too much from them; give more samples,"
-            " or name another operator."
+            "Fits to parts of the samples cannot predict the others, which differ too much from them; give more"
+            " samples, or name another operator."
         )
     return _curve({size: found for size, found in errors.items() if found})
 
