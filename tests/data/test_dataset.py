@@ -27,6 +27,18 @@ class TestFromArrays:
         assert dataset[1].targets.shape == (5, 1)
         np.testing.assert_array_equal(dataset[1].inputs, 2 * points[1])
 
+    def test_points_of_all_samples_may_be_a_list_of_rows(self):
+        points, values = [[0.0, 0.0], [1.0, 0.0], [0.5, 1.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+        dataset = Dataset.from_arrays(points, targets=values, parameters=[1.0, 2.0], boundary=[True, True, False])
+        assert dataset.correspondence == "same points"
+        assert [one.targets[2, 0] for one in dataset] == [3.0, 6.0]
+        assert dataset[1].boundary.tolist() == [True, True, False]
+
+    def test_masked_entries_are_refused(self):
+        values = np.ma.masked_greater(np.arange(6.0).reshape(2, 3), 4.5)
+        with pytest.raises(ValueError, match="Sample 1: 1 of 3 entries of targets are masked"):
+            Dataset.from_arrays(np.zeros((3, 2)), targets=values, parameters=[1.0, 2.0])
+
     def test_stacked_arrays(self):
         points, values = np.zeros((3, 6, 2)), np.arange(18.0).reshape(3, 6, 1)
         dataset = Dataset.from_arrays(points, values, values, weights=np.ones((3, 6)), boundary=np.ones((3, 6), bool))

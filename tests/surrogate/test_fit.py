@@ -1,3 +1,7 @@
+import re
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -99,3 +103,26 @@ def test_a_closed_form_says_its_error_on_samples_held_out(data):
         held_out.append(gola.evaluate(rest, data[row : row + 1]).mean)
     # The penalties of the function space are chosen anew without the sample, which moves the last digits.
     assert surrogate.scores["cv_error"] == pytest.approx(np.mean(held_out), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("gola.fit('darcy.h5')", r"fit needs a Dataset; got str\..*Dataset\.load"),
+        ("AutoConfig(time_limit='10')", "time_limit must be a positive number of seconds, or None; got '10'"),
+    ],
+)
+def test_what_has_the_wrong_type_is_refused_with_what_it_takes(code, message):
+    # In a process of its own: types are checked by others in tests.
+    program = f"import gola\nfrom gola.fitting.auto.auto import AutoConfig\n{code}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert re.search(f"ValueError: {message}", done.stderr)
+
+
+@pytest.mark.parametrize("correspondence", ["same points", "none"])
+def test_solutions_that_are_zero_everywhere_are_predicted(correspondence):
+    rng = np.random.default_rng(0)
+    points = rng.random((6, 30, 2)) if correspondence == "none" else rng.random((30, 2))
+    data = Dataset.from_arrays(points, targets=np.zeros((6, 30)), parameters=rng.random((6, 2)))
+    surrogate = gola.fit(data, time_limit=2, progress=False)
+    assert not surrogate.predict_sample(data[0]).any()

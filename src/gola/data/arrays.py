@@ -84,18 +84,25 @@ def _count(points: Any, **given: Any) -> int:
     for values in given.values():
         if values is not None:
             return len(values)
-    if getattr(points, "ndim", None) == 2:
+    if _depth(points) == 2:
         raise ValueError(
             "Points alone, the same for all samples, make no data set; give inputs, targets or parameters as well."
         )
     return len(points)
 
 
+def _depth(values: Any) -> int:
+    """Return the number of axes of an array, or of lists of lists, or of arrays, as far as their first entry tells."""
+    if isinstance(values, list | tuple) and len(values):
+        return 1 + _depth(values[0])
+    return int(getattr(values, "ndim", isinstance(values, list | tuple)))
+
+
 def _one_each(values: Any, ndim_of_one: int | None, count: int, what: str) -> list[Any]:
     """Return one entry per sample; an array with the axes of a single entry is shared by all."""
     if values is None:
         return [None] * count
-    if ndim_of_one is not None and getattr(values, "ndim", None) == ndim_of_one:
+    if ndim_of_one is not None and _depth(values) == ndim_of_one:
         shared = as_plain(np.asarray(values))
         # Converted once, so that all samples refer to one array.
         return [shared.astype(np.float64, copy=False) if shared.dtype.kind == "f" else shared] * count

@@ -218,6 +218,11 @@ def _numbers(array: Any, what: str, label: str) -> Float[np.ndarray, "..."]:
         raise ValueError(f"{label}: {what} is complex; store real and imaginary part as two channels.")
     if numbers.dtype.kind not in "fuib":
         raise ValueError(f"{label}: {what} must be numbers; got an array of {numbers.dtype}.")
+    if np.ma.is_masked(array):
+        raise ValueError(
+            f"{label}: {int(np.ma.getmaskarray(array).sum())} of {numbers.size} entries of {what} are masked; repair or"
+            " leave out this sample, or give each sample its own points, without those."
+        )
     return as_plain(numbers.astype(np.float64, copy=False))
 
 

@@ -80,7 +80,8 @@ class NodalSpace(Fitted):
         space.sides = torch.where(upper > space.lower, upper - space.lower, 1.0)
         columns = torch.cat([one.double() for one in values], dim=1)
         modes, strengths, _ = torch.linalg.svd(columns, full_matrices=False)
-        space.modes = modes[:, strengths > _NEGLIGIBLE * strengths[0]].contiguous()
+        # With ≥ functions that are all 0 have a space too.
+        space.modes = modes[:, strengths >= _NEGLIGIBLE * strengths[0]].contiguous()
         return space
 
     @property

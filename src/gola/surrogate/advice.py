@@ -28,4 +28,5 @@ def said_once(count: int) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     if caught:
-        warn(f"{caught[0].message} There are {len(caught)} warnings for {count} samples; this is the first.")
+        further = f" There are {len(caught)} warnings for {count} samples; this is the first."
+        warn(f"{caught[0].message}{further if len(caught) > 1 else ''}")

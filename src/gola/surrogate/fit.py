@@ -49,6 +49,11 @@ def fit(
         session: How to run the training: devices, checkpoints, progress.
         progress: Whether to show on standard error how far it is, if it takes more than a second.
     """
+    if not isinstance(data, Dataset):
+        raise ValueError(
+            f"fit needs a Dataset; got {type(data).__name__}. Make one with Dataset.from_arrays(points, inputs,"
+            " targets), or read a file with Dataset.load(path)."
+        )
     data = data.in_memory()
     training = training or TrainingConfig()
     fingerprint, coverage = data.fingerprint(), Coverage.of(list(data), training.points_per_epoch)

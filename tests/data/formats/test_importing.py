@@ -33,6 +33,16 @@ def test_meshes_at_one_height_are_two_dimensional(folder):
     assert import_files("high.vtu", inputs=["k"], targets=["U"])[0].points.shape == (16, 2)
 
 
+def test_an_array_with_its_unit_in_its_name_is_found_with_and_without(folder):
+    def rename(mesh):
+        mesh.point_data["T [K]"] = mesh.point_data.pop("T")
+
+    write_square(folder / "units.vtu", rename)
+    for wanted in ("T", Channel.parse("T [K]")):
+        assert import_files("units.vtu", inputs=["U"], targets=[wanted]).targets == (Channel(name="T", unit="K"),)
+    assert import_files("units.vtu", inputs=["U"], targets=["T [K]"]).targets == (Channel(name="T [K]"),)
+
+
 def test_who_names_no_channels_is_told_what_could_be_predicted(folder):
     points = np.random.default_rng(0).random((5, 2))
     np.savez(folder / "all.npz", points=points, load=np.arange(3.0), heat=np.ones((3, 5)))

@@ -41,6 +41,11 @@ def test_out_of_time_the_first_operator_is_kept_and_the_rest_is_named():
     assert "no time for networks (spectral)" in why
 
 
+def test_where_time_is_short_the_costly_operators_are_left_out():
+    order = AutoConfig().members.index
+    assert order("pod_gp") < order("kernel") < order("linear") < order("fitted_pde") < order("spectral")
+
+
 def test_with_time_enough_a_limit_changes_nothing_but_the_record():
     data = small_data(num_samples=6, num_points=60)
     config = AutoConfig(members=("mean", "spectral"), num_steps=4, **QUICK)
@@ -76,7 +81,7 @@ def test_a_whole_number_that_is_left_open_takes_no_fraction():
         AutoConfig.from_dict({"num_modes": 2.5})
 
 
-@pytest.mark.parametrize("limit", [0.0, -1.0])
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
 def test_a_limit_must_be_positive(limit):
     with pytest.raises(ValueError, match="positive number of seconds"):
         AutoConfig(time_limit=limit)

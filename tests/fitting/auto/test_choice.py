@@ -10,6 +10,7 @@ from gola.fitting.auto.candidates import Candidates
 from gola.fitting.auto.choice import _Trial, choose
 from gola.fitting.training import train
 from gola.metrics import relative_l2
+from gola.operators.closed_form.mean import Mean
 from gola.operators.scaling import Scaling
 from gola.protocol import Session
 from tests.fits import small_data, task_of
@@ -61,6 +62,37 @@ def test_any_registered_operators_may_be_members():
     result = fitted(members=("mean", "nearest", "gcn"), num_steps=2)
     assert set(result.details["choice"]["candidates"]) >= {"mean", "nearest"}
     assert "gcn" in result.details["choice"]["why"]
+
+
+def refuse(*_):
+    raise ValueError("These samples are nothing for it.")
+
+
+def test_a_member_that_cannot_be_fitted_is_left_out_with_the_reason(monkeypatch):
+    monkeypatch.setattr("gola.operators.closed_form.nearest.Nearest.fit", refuse)
+    chosen = choose(AutoConfig(members=("nearest", "mean")), task_of(small_data(num_samples=5)))
+    assert chosen.choice.members == ("mean",)
+    assert "nearest could not be fitted: These samples are nothing for it." in chosen.choice.why
+
+
+def test_where_no_member_can_be_fitted_the_first_one_says_why(monkeypatch):
+    monkeypatch.setattr("gola.operators.closed_form.nearest.Nearest.fit", refuse)
+    with pytest.raises(ValueError, match="These samples are nothing for it"):
+        choose(AutoConfig(members=("nearest",)), task_of(small_data(num_samples=5)))
+
+
+def test_a_member_whose_held_out_predictions_are_not_finite_is_left_out(monkeypatch):
+    fit = Mean.fit
+
+    def spoilt(self, task):
+        result = fit(self, task)
+        result.held_out.predictions[0][0] = np.nan
+        return result
+
+    monkeypatch.setattr(Mean, "fit", spoilt)
+    chosen = choose(AutoConfig(members=("mean", "nearest")), task_of(small_data(num_samples=5)))
+    assert chosen.choice.members == ("nearest",)
+    assert "mean could not be fitted: its predictions of held-out samples are not finite." in chosen.choice.why
 
 
 def test_a_network_that_gains_little_on_the_first_fold_is_given_up(monkeypatch):

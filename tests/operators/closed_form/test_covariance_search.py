@@ -1,7 +1,5 @@
 """The search for a covariance."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -10,6 +8,10 @@ from scipy.optimize import check_grad
 from gola.operators.closed_form.covariance import Groups, Pairs
 from gola.operators.closed_form.covariance_likelihood import Layout, Objective, Responses
 from gola.operators.closed_form.covariance_search import CovarianceSearch
+from gola.operators.closed_form.roles import Role, roles_of
+
+# May be a load, as everything may, and nothing says that it is.
+UNKNOWN = Role(may_be_log=False, may_be_load=True, is_likely_log=False, is_likely_load=False)
 
 
 def groups_of(count, *, seed=0):
@@ -17,14 +19,15 @@ def groups_of(count, *, seed=0):
     return [torch.rand(count, 1, generator=generator, dtype=torch.float64) * 2.0 - 1.0 for _ in range(4)]
 
 
-def search(raw, values):
+def search(raw, values, roles=None):
     groups = Groups(smooth=raw, linear=raw)
     pairs = Pairs.of(groups, groups)
     responses = Responses(
         channels=[values], weights=1.0 / values.norm(dim=1), factors=torch.ones(len(values), 1, dtype=torch.float64)
     )
-    kinds = {"positive": (False,) * len(raw), "may_be_loads": (True,) * len(raw)}
-    return CovarianceSearch(pairs=lambda _: pairs, responses=lambda _: responses, **kinds)
+    return CovarianceSearch(
+        pairs=lambda _: pairs, responses=lambda _: responses, roles=roles or roles_of(raw, [True] * len(raw))
+    )
 
 
 @pytest.mark.parametrize("linear", [(), (1, 3)])
@@ -68,9 +71,7 @@ def test_what_has_both_signs_is_expected_to_be_a_load():
     raw = groups_of(14)
     raw = [raw[0] + 2.0, raw[1], raw[2], raw[3] + 2.0]
     values = torch.cat([raw[1] / raw[0], raw[2] * raw[3].sin(), raw[1] * raw[3] + raw[2]], dim=1)
-    known = search(raw, values)
-    best = replace(known, positive=(True, False, False, True)).best()
-    assert best.layout.is_linear == (False, True, True, False)
+    assert search(raw, values).best().layout.is_linear == (False, True, True, False)
 
 
 @pytest.mark.parametrize("is_affine", [True, False])

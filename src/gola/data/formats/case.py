@@ -1,13 +1,15 @@
 """What one simulation in a foreign file offers, before the user's choice of channels."""
 
 import difflib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from gola.data.formats.regions import LabelledCells, Labels
+from gola.data.sample import Channel
 from gola.registry import unknown
 
 
@@ -61,6 +63,29 @@ class Case:
             if name.startswith(whole) and name in parts:
                 return {name: parts[name]}
         raise ValueError(self._why_not(name))
+
+    def with_names_of(self, wanted: Sequence[str | Channel]) -> "Case":
+        """Return the same, where what the file calls ``T [K]`` and is wanted as T has this name, and the unit K."""
+        names = {name if isinstance(name, str) else name.name for name in wanted}
+        kinds: dict[str, Mapping[str, Any]] = {
+            kind: getattr(self, kind) for kind in ("arrays", "series", "parameters", "unusable")
+        }
+        known = [name for values in kinds.values() for name in values]
+        parsed = {name: Channel.parse(name) for name in known if name.endswith("]") and " [" in name}
+        meant = [channel.name for channel in parsed.values()]
+        found = {
+            name: channel
+            for name, channel in parsed.items()
+            if channel.name in names and channel.name not in known and meant.count(channel.name) == 1
+        }
+        if not found:
+            return self
+        renamed: dict[str, Any] = {
+            kind: {found[name].name if name in found else name: value for name, value in values.items()}
+            for kind, values in kinds.items()
+        }
+        units = {channel.name: channel.unit for channel in found.values()}
+        return replace(self, **renamed, units={**self.units, **units})
 
     def _parts(self) -> dict[str, dict[str, Float[np.ndarray, "*time point"]]]:
         """Return the components of every array."""

@@ -53,6 +53,7 @@ def choose(
         targets: Names of the targets.
         keep_fields: Whether numbers are to be input channels, constant over the points.
     """
+    case = case.with_names_of([*inputs, *targets])
     columns: list[Column] = []
     parameters: dict[Channel, float] = {}
     for wanted in inputs:
@@ -71,6 +72,7 @@ def choose(
 
 def offers(case: Case, names: Sequence[str | Channel]) -> bool:
     """Whether a case has all of these channels."""
+    case = case.with_names_of(names)
     try:
         return all(case.columns(name if isinstance(name, str) else name.name) for name in names)
     except ValueError:

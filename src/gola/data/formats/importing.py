@@ -203,9 +203,8 @@ def _with_computed(case: Case, inputs: Sequence[str | Channel]) -> Case:
     """Add indicators of regions and distances that inputs ask for and the file does not have."""
     further: dict[str, np.ndarray] = {}
     for wanted in inputs:
-        name = wanted if isinstance(wanted, str) else wanted.name
-        if not offers(case, [name]):
-            further |= computed(case, name)
+        if not offers(case, [wanted]):
+            further |= computed(case, wanted if isinstance(wanted, str) else wanted.name)
     return replace(case, arrays={**case.arrays, **further})
 
 

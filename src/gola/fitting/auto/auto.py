@@ -29,8 +29,9 @@ class AutoConfig(OperatorConfig):
     """Settings of the automatic choice.
 
     Attributes:
-        members: Names of the operators to choose from. Each either gives held-out predictions by itself, as closed
-            forms do, or is trained. Those that do not suit the samples are left out.
+        members: Names of the operators to choose from, in the order in which they are fitted. Each either gives
+            held-out predictions by itself, as closed forms do, or is trained. Those that do not suit the samples are
+            left out.
         num_networks: Networks of an ensemble. The training samples are dealt into as many folds, and each network
             learns from all folds but one, by which it is judged.
         num_steps: Training steps of each network, of two samples each.
@@ -45,7 +46,8 @@ class AutoConfig(OperatorConfig):
         groups: Of a fitted choice that treats target channels apart, the channels and the config of each part.
     """
 
-    members: tuple[str, ...] = ("pod_gp", "morphed_gp", "fitted_pde", "linear", "kernel", "periodic_kernel", "spectral")
+    # The cheapest first: where the time is short, it is the last ones that are left out.
+    members: tuple[str, ...] = ("pod_gp", "kernel", "periodic_kernel", "linear", "morphed_gp", "fitted_pde", "spectral")
     num_networks: int = 5
     num_steps: int = 1500
     residual_weight: float = 0.1
@@ -63,8 +65,9 @@ class AutoConfig(OperatorConfig):
             raise ValueError(f"members must be names of operators, like ('linear', 'kernel'); got {self.members!r}.")
         if self.num_networks < 2:
             raise ValueError(f"num_networks must be at least 2, to hold samples out; got {self.num_networks}.")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time_limit must be a positive number of seconds, or None; got {self.time_limit}.")
+        limit = self.time_limit
+        if limit is not None and not (isinstance(limit, int | float) and limit > 0):
+            raise ValueError(f"time_limit must be a positive number of seconds, or None; got {limit!r}.")
         if not self.residual_weight >= 0:
             raise ValueError(f"residual_weight must not be negative; got {self.residual_weight}.")
         for name in self.members:

@@ -103,7 +103,7 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]
     kinds = {name: kind for name, kind in fitting.items() if kind.is_worth_trying(task)} or fitting
     for name, kind in kinds.items():
         if kind.holds_out and trial.has_time_for(name):
-            trial.add_operator(name)
+            trial.try_operator(name)
     groups = trial.groups()
     if len(groups) > 1:
         return groups
@@ -122,6 +122,7 @@ class _Trial:
     operators: dict[str, Operator] = field(default_factory=dict)
     ensembles: dict[str, NetworkEnsemble] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    failures: list[Exception] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.budget = Budget(seconds=self.config.time_limit)
@@ -142,11 +143,21 @@ class _Trial:
         self.remarks.append(f"There was no time left for {name}.")
         return False
 
+    def try_operator(self, name: str) -> None:
+        """Fit to all samples; an operator that cannot be fitted to them is left out, and the reason kept."""
+        try:
+            self.add_operator(name)
+        except (ValueError, np.linalg.LinAlgError, torch.linalg.LinAlgError) as error:  # type: ignore[attr-defined]
+            self.failures.append(error)
+            self.remarks.append(f"{name} could not be fitted: {str(error).rstrip('.')}.")
+
     def add_operator(self, name: str) -> None:
         """Fit to all samples; held-out predictions come along."""
         self._announce(f"fitting {name}")
         result = self._fitted(name)
         assert result.held_out is not None
+        if not all(np.isfinite(found).all() for found in result.held_out.predictions):
+            raise ValueError("its predictions of held-out samples are not finite")
         if result.operator.normalised:
             ensemble = NetworkEnsemble([result.operator], num_channels=self.config.num_channels)
             ensemble.set_units(result.scaling)
@@ -316,7 +327,11 @@ class _Trial:
     def conclude(self) -> Chosen:
         """Keep the best single candidate, or the blend of all if it is clearly better."""
         if not self.candidates.held_out:
-            raise ValueError("There is nothing left to choose from; name an operator, like 'linear'.")
+            raise (
+                self.failures[0]
+                if self.failures
+                else ValueError("There is nothing left to choose from; name an operator, like 'linear'.")
+            )
         choice = self.candidates.choice(*self._amplitudes(), *self._representation(), *self.remarks)
         weights = dict(zip(choice.members, choice.weights, strict=True))
         ensembles = {name: self.ensembles[name] for name in choice.members if name in self.ensembles}

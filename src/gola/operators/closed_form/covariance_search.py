@@ -16,6 +16,7 @@ from scipy.optimize import OptimizeResult, minimize
 from gola.operators.closed_form.covariance import FAMILIES, RESPONSES, Covariance, Pairs
 from gola.operators.closed_form.covariance_likelihood import Layout, Objective, Responses
 from gola.operators.closed_form.one_thread import one_thread
+from gola.operators.closed_form.roles import Role
 
 # Steps of the optimiser while layouts are proposed and compared, and in the end.
 _FEWEST_STEPS, _FEW_STEPS, _MANY_STEPS = 4, 15, 60
@@ -61,7 +62,7 @@ class Found:
         """Whether the data are far likelier and errors not clearly larger, or errors far lower and the data as likely.
 
         Far lower are errors by more than a few percent, and for most samples. Among few samples errors are mostly
-        chance, and likelihoods choose better.
+        chance, and likelihoods choose better. For what was to be expected it is enough that both speak for it.
 
         Args:
             other: Another layout with its best covariance.
@@ -74,8 +75,10 @@ class Found:
         # Of few samples the standard error itself is uncertain.
         certainty = 1.0 + _MORE_CERTAINTY / len(gains)
         likelier = other.cost + other.surprise - self.cost - self.surprise
-        if likelier > (0.0 if is_likely else _CERTAIN):
+        if likelier > _CERTAIN:
             return float(gains.mean()) > -2.0 * certainty * spread
+        if is_likely and likelier > 0.0:
+            return float(gains.mean()) > 0.0
         limit = (_LITTLE_CERTAINTY if is_likely else certainty) * spread
         return float(gains.mean()) > max(limit, -math.log(_CLEARLY_BETTER)) and self.cost < other.cost + _CERTAIN
 
@@ -88,14 +91,12 @@ class CovarianceSearch:
     Attributes:
         pairs: Returns what is known of each pair of training samples, by which groups are seen as logarithms.
         responses: Returns what is to be predicted in a layout.
-        positive: Which groups can be seen as logarithms.
-        may_be_loads: Which groups the operator may be linear in.
+        roles: What each group may be to the operator, and what it probably is.
     """
 
     pairs: Callable[[tuple[bool, ...]], Pairs]
     responses: Callable[[Layout], Responses]
-    positive: tuple[bool, ...]
-    may_be_loads: tuple[bool, ...]
+    roles: tuple[Role, ...]
     _known: dict[Layout, Found] = field(default_factory=dict, init=False)
 
     @one_thread()
@@ -111,12 +112,18 @@ class CovarianceSearch:
         return self._refined(best)
 
     def _start(self) -> Layout:
-        """Return the layout with logarithms of all positive groups, or of none where the data are far likelier so."""
-        none = (False,) * len(self.positive)
-        # Many logarithms show what they are worth only together with a power law.
-        logs, plain = (Layout(logs=logs, is_linear=none) for logs in (self.positive, none))
-        costs = [min(self.found(one).cost, self.found(replace(one, has_power_law=True)).cost) for one in (logs, plain)]
-        return plain if costs[1] < costs[0] - _CERTAIN else logs
+        """Return the layout with logarithms of what was drawn on such a scale, or of all that is positive.
+
+        There are none where the data are far likelier so.
+        """
+        none = (False,) * len(self.roles)
+        costs = {}
+        for logs in dict.fromkeys((self._likely_logs, self._positive, none)):
+            layout = Layout(logs=logs, is_linear=none)
+            # Many logarithms show what they are worth only together with a power law.
+            cost = min(self.found(one).cost for one in (layout, replace(layout, has_power_law=True)))
+            costs[layout] = cost + (0.0 if any(logs) else _CERTAIN)
+        return min(costs, key=costs.__getitem__)
 
     def found(self, layout: Layout, *starts: Covariance) -> Found:
         """Return the best covariance of a layout, after few steps."""
@@ -127,10 +134,17 @@ class CovarianceSearch:
     def _better(self, best: Found, layouts: Iterator[Layout]) -> Found:
         for layout in layouts:
             found = self.found(layout, best.covariance)
-            is_likely = any(layout.is_linear) and layout.is_linear == self._signed != best.layout.is_linear
-            if found.is_clearly_better_than(best, is_likely=is_likely):
+            if found.is_clearly_better_than(best, is_likely=self._is_likely(layout, best.layout)):
                 best = found
         return best
+
+    def _is_likely(self, layout: Layout, other: Layout) -> bool:
+        """Whether a layout differs from another in loads that were expected, or in a power law.
+
+        Most solutions scale with something, and where they do not, the exponents of the law are small.
+        """
+        has_loads = any(layout.is_linear) and layout.is_linear == self._likely_loads != other.is_linear
+        return has_loads or layout == replace(other, has_power_law=True)
 
     def _refined(self, best: Found) -> Found:
         return self._optimised(best.layout, (best.covariance,), _MANY_STEPS)
@@ -143,21 +157,22 @@ class CovarianceSearch:
         yield from (replace(best.layout, family=family) for family in FAMILIES if family != best.layout.family)
 
     def _logarithms(self, best: Found) -> Iterator[Layout]:
-        if sum(self.positive) > _MOST_TOGGLES:
+        if sum(self._positive) > _MOST_TOGGLES:
             return
-        for group in np.flatnonzero(self.positive).tolist():
+        for group in np.flatnonzero(self._positive).tolist():
             logs = best.layout.logs
             yield replace(best.layout, logs=(*logs[:group], not logs[group], *logs[group + 1 :]))
 
     def _linear_groups(self, best: Found) -> Iterator[Layout]:
         """Propose groups that the operator may be linear in.
 
-        Loads and boundary values are often all that has both signs. Otherwise groups are added one by one, each time
-        the one that makes the data likeliest: of several loads each explains little by itself, and the next one more.
+        Loads and boundary values are often all that has both signs or starts at zero. Otherwise groups are added one by
+        one, each time the one that makes the data likeliest: of several loads each explains little by itself, and the
+        next one more.
         """
-        layout, groups = best.layout, np.flatnonzero(self.may_be_loads).tolist()
-        if any(self._signed):
-            yield from self._linear_in(np.flatnonzero(self._signed).tolist(), layout)
+        layout, groups = best.layout, [place for place, role in enumerate(self.roles) if role.may_be_load]
+        if any(self._likely_loads):
+            yield from self._linear_in(np.flatnonzero(self._likely_loads).tolist(), layout)
         chosen: list[int] = []
         costs = [best.cost]
         while len(chosen) < len(groups) and min(costs[-_PATIENCE:]) <= min(costs):
@@ -169,17 +184,23 @@ class CovarianceSearch:
             yield from self._linear_in(chosen, layout)
 
     @property
-    def _signed(self) -> tuple[bool, ...]:
-        """The groups that have both signs and may be loads."""
-        pairs = zip(self.positive, self.may_be_loads, strict=True)
-        return tuple(may_be and not positive for positive, may_be in pairs)
+    def _positive(self) -> tuple[bool, ...]:
+        return tuple(role.may_be_log for role in self.roles)
+
+    @property
+    def _likely_logs(self) -> tuple[bool, ...]:
+        return tuple(role.is_likely_log for role in self.roles)
+
+    @property
+    def _likely_loads(self) -> tuple[bool, ...]:
+        return tuple(role.is_likely_load for role in self.roles)
 
     def _linear_in(self, groups: Sequence[int], layout: Layout) -> list[Layout]:
         """Return the layouts in which solutions follow some groups linearly, or only scale with them.
 
         What only scales with loads that are all positive is the matter of a power law.
         """
-        responses = RESPONSES[:1] if all(self.positive[group] for group in groups) else RESPONSES
+        responses = RESPONSES[:1] if all(self._positive[group] for group in groups) else RESPONSES
         return [
             *(layout.with_linear(groups, is_affine=False, response=response) for response in responses),
             layout.with_linear(groups, is_affine=True),
@@ -193,11 +214,12 @@ class CovarianceSearch:
     def _surprise(self, layout: Layout) -> float:
         """Return the negative logarithm of how likely a layout was before any sample was seen.
 
-        That what has both signs are loads is expected. Of all other choices of as many groups none is likelier than
-        the rest, and with few samples one of so many fits them well by chance.
+        Loads that were expected are no surprise. Of all other choices of as many groups none is likelier than the rest,
+        and with few samples one of so many fits them well by chance.
         """
-        num_linear = sum(layout.is_linear)
-        return 0.0 if layout.is_linear == self._signed else math.log(math.comb(sum(self.may_be_loads), num_linear))
+        if layout.is_linear == self._likely_loads:
+            return 0.0
+        return math.log(math.comb(sum(role.may_be_load for role in self.roles), sum(layout.is_linear)))
 
     def _optimised(self, layout: Layout, starts: Sequence[Covariance], num_steps: int) -> Found:
         objective, result = self._minimised(layout, starts, num_steps)

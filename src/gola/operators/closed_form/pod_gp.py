@@ -18,6 +18,7 @@ from gola.operators.closed_form.descriptors import Descriptors, ScaledGroups
 from gola.operators.closed_form.input_features import COMPARISON_PADDING
 from gola.operators.closed_form.kriging import error_covariance, held_out_variances
 from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
+from gola.operators.closed_form.roles import roles_of
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
 from gola.operators.cloud import Cloud
@@ -214,14 +215,9 @@ class _Trial:
     num_copies: int
     known_pairs: dict[tuple[bool, ...], Pairs] = field(default_factory=dict)
 
-    @property
-    def positive(self) -> tuple[bool, ...]:
-        return tuple(bool((group > 0.0).all()) for group in self.raw)
-
     def search(self) -> CovarianceSearch:
-        return CovarianceSearch(
-            pairs=self.pairs, responses=self.responses, positive=self.positive, may_be_loads=self.may_be_loads
-        )
+        roles = roles_of(self.raw, self.may_be_loads)
+        return CovarianceSearch(pairs=self.pairs, responses=self.responses, roles=roles)
 
     def pairs(self, logs: tuple[bool, ...]) -> Pairs:
         if logs not in self.known_pairs:
