@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gola.problems.periodic_problem import sample_series
-from gola.problems.vorticity import NUM_GRID, Vorticity, draw_vorticity, solve_vorticity
+from gola.problems.vorticity import NUM_GRID, Vorticity, draw_vorticity, solve_vorticity, stably_solved
 
 
 def draws(num_draws: int) -> np.ndarray:
@@ -86,3 +86,17 @@ def test_initial_vorticity_has_unit_variance_and_no_mean() -> None:
     values = sample_series(draws(200), 24, 2)
     assert values.var() == pytest.approx(1.0, rel=0.1)
     np.testing.assert_allclose(values.mean(axis=(1, 2)), 0.0, atol=1e-12)
+
+
+def test_strong_vortices_are_solved_with_shorter_steps() -> None:
+    start = 2.5 * draws(3)
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert not np.isfinite(solve_vorticity(start, 1e-3, 2.0)).all()
+    exact = solve_vorticity(start, 1e-3, 2.0, 800)
+    found = stably_solved(start, 1e-3, 2.0)
+    assert np.abs(on_grid(found) - on_grid(exact)).max() < 0.01 * np.abs(on_grid(exact)).max()
+
+
+def test_weak_vortices_are_solved_as_ever() -> None:
+    start = draws(2)
+    assert np.array_equal(stably_solved(start, 1e-3, 1.0), solve_vorticity(start, 1e-3, 1.0))
