@@ -80,6 +80,5 @@ _HEAD = """From the same {start} samples on, batches of {batch} out of a pool of
 fitted again: suggested ones, or random ones. Errors are on {test} other samples, geometric means over splits. The last
 column says with how many suggested samples the error of {judged} random ones is reached, and how much of {judged} that
 is; the median over problems is {all} (wanted: 70 % at most), {parameters} for parameters and {functions} for input
-functions. `pod_gp` for parameters and moved meshes, `kernel` for input functions: these have many more directions than
-there are simulations to choose, so that random ones are hardly worse than chosen ones.
+functions. `pod_gp` for parameters and moved meshes, `kernel` for input functions.
 """
