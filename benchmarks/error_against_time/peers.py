@@ -1,4 +1,4 @@
-"""Libraries that others use: neuraloperator's FNO and GINO, PyTorch Geometric's GKN, EZyRB and SMT.
+"""Libraries that others use: neuraloperator's FNO and GINO, PyTorch Geometric's GKN and layers, EZyRB and SMT.
 
 Networks get the coordinates besides the inputs, normalised values, Adam with a cosine schedule, and one sample per
 step. Parameters are constant channels.
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from benchmarks.engineering.cases import Split
 from benchmarks.engineering.libraries import ezyrb_gpr, ezyrb_rbf, smt_kriging
 from benchmarks.engineering.references import by_pod, features
+from benchmarks.error_against_time.mesh_graph_net import mesh_graph_net
 from gola.data.sample import Sample
 from gola.graph import radius_for, radius_neighbourhood
 from gola.operators.baselines.gridding import lattice_of
@@ -48,7 +49,9 @@ def network(split: Split, name: str, budget: float) -> Outcome | None:
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = {"neuralop_fno": _fno, "neuralop_gino": _gino, "pyg_gkn": _gkn}[name](train)
+        made = {"neuralop_fno": _fno, "neuralop_gino": _gino, "pyg_gkn": _gkn, "pyg_meshgraphnet": mesh_graph_net}[
+            name
+        ](train)
         if made is None:
             return None
         module, predict = made

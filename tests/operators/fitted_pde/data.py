@@ -64,3 +64,23 @@ def arrivals(count, seed=0, source=(0.2, 0.1)):
         times = np.linalg.norm(points - source, axis=1) / speed
         samples.append(Sample(points=points, inputs=np.full((300, 1), speed), targets=times[:, None]))
     return Dataset(samples=tuple(samples), inputs=(Channel(name="speed"),), targets=(Channel(name="time"),))
+
+
+def drifting(count, seed=0):
+    """Drift and diffusion b·∇u = Δu + f in a square with u = 0 on two sides: other b and f in every sample."""
+    rng = np.random.default_rng(seed)
+    axis = np.linspace(0.0, 1.0, 17)
+    points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    samples = []
+    for _ in range(count):
+        x, speed, source, growth = points[:, 0], rng.uniform(-6.0, 6.0), *rng.uniform(0.5, 4.0, 2) * [1.0, -1.0]
+        # The solution of −u'' + b u' = s + t x that is 0 at both ends.
+        second = growth / (2.0 * speed)
+        first = (source + 2.0 * second) / speed
+        profile = first * x + second * x**2 - (first + second) * np.expm1(speed * x) / np.expm1(speed)
+        inputs = np.stack([source + growth * x, np.full_like(x, speed), np.zeros_like(x)], axis=1)
+        samples.append(Sample(points=points + 0.0, inputs=inputs, targets=profile[:, None]))
+    names = ("f", "velocity_x", "velocity_y")
+    return Dataset(
+        samples=tuple(samples), inputs=tuple(Channel(name=one) for one in names), targets=(Channel(name="u"),)
+    )

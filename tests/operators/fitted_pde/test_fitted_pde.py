@@ -9,7 +9,7 @@ import gola
 from gola.data.dataset import Dataset
 from gola.operators import FittedPde, FittedPdeConfig
 from gola.protocol import FitTask
-from tests.operators.fitted_pde.data import arrivals, heated_discs, pulled_plates
+from tests.operators.fitted_pde.data import arrivals, drifting, heated_discs, pulled_plates
 
 
 def fitted(make, num_train=6, num_test=4):
@@ -79,3 +79,9 @@ def test_lines_and_time_are_refused():
         FittedPdeConfig(dim=1)
     with pytest.raises(ValueError, match="in the plane or in space, without time"):
         FittedPdeConfig(dim=3, has_time_axis=True)
+
+
+def test_a_solution_that_drifts_along_an_input_vector_is_found():
+    surrogate = gola.fit(drifting(12), "fitted_pde", progress=False)
+    assert surrogate.scores["cv_error"] < 0.02
+    assert gola.evaluate(surrogate, drifting(5, seed=1), progress=False).mean < 0.02

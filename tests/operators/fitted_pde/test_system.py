@@ -6,8 +6,10 @@ import torch
 
 from gola.operators.fitted_pde.arrival import Arrival
 from gola.operators.fitted_pde.elements import Elements
-from gola.operators.fitted_pde.law import Law, Load, features_of
-from gola.operators.fitted_pde.system import System, plain_solution
+from gola.operators.fitted_pde.inputs import Load, features_of
+from gola.operators.fitted_pde.law import Law
+from gola.operators.fitted_pde.sparse import factorised, plain_solution
+from gola.operators.fitted_pde.system import System
 from tests.geometry.shapes import plate
 
 BOX = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
@@ -39,7 +41,7 @@ def coefficients_of(law):
 def test_derivatives_by_coefficients_are_those_of_the_solution(num_components):
     system = system_of(num_components)
     coefficients = coefficients_of(system.law)
-    solution, slopes = system.linearised(coefficients)
+    solution, slopes = system.linearised(coefficients, torch.eye(len(coefficients), dtype=torch.float64))
     torch.testing.assert_close(solution, system.solution(coefficients))
     step = 1e-5 * torch.from_numpy(np.random.default_rng(2).normal(size=len(coefficients)))
     change = (system.solution(coefficients + step) - system.solution(coefficients - step)) / 2.0
@@ -51,11 +53,34 @@ def test_the_sparse_solution_is_the_dense_one_and_leaves_no_residual(num_compone
     system = system_of(num_components)
     coefficients = coefficients_of(system.law)
     solution = system.solution(coefficients)
-    dense = plain_solution(system.entries(coefficients), system.right_side(coefficients), *system.pattern())
-    torch.testing.assert_close(solution, system.at_points(dense))
+    plain = system.law.without_nonlinear_terms(coefficients)
+    dense = plain_solution(system.entries(plain), system.right_side(plain), *system.pattern())
+    torch.testing.assert_close(system.solution(plain), system.at_points(dense))
     count = system.law.num_shapes
     residual = system.residual(coefficients[:count], solution, coefficients[count:])
     assert residual.abs().max() < 1e-10
+
+
+def test_nonlinear_terms_matter_and_without_them_a_law_is_linear():
+    system = system_of(1)
+    coefficients = coefficients_of(system.law)
+    plain = system.law.without_nonlinear_terms(coefficients)
+    assert system.law.is_linear(plain)
+    assert not system.law.is_linear(coefficients)
+    assert (system.solution(plain) - system.solution(coefficients)).abs().max() > 1e-3
+
+
+def test_gradients_of_a_nonlinear_solution_are_right():
+    system = system_of(1)
+    coefficients = coefficients_of(system.law).requires_grad_()
+    (slope,) = torch.autograd.grad(system.solution(coefficients).sum(), coefficients)
+    _, slopes = system.linearised(coefficients.detach(), torch.eye(len(coefficients), dtype=torch.float64))
+    torch.testing.assert_close(slope, slopes.sum(dim=(0, 1)), rtol=1e-5, atol=1e-8)
+
+
+def test_a_singular_matrix_has_no_solution_instead_of_an_error():
+    ones, rows = np.ones(4), np.array([0, 0, 1, 1])
+    assert np.isnan(factorised(ones, rows, rows[[0, 2, 1, 3]], 3).solve(np.ones(3))).all()
 
 
 def test_a_law_and_an_arrival_survive_json():

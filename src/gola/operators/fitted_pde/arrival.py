@@ -14,7 +14,7 @@ from torch import Tensor
 
 from gola.operators.fitted_pde.differences import derivatives_of
 from gola.operators.fitted_pde.elements import Elements
-from gola.operators.fitted_pde.law import Feature
+from gola.operators.fitted_pde.inputs import Feature
 
 # Steps lead to the nearest points, so many in the plane and twice as many in space: with fewer paths are crooked, with
 # more they miss what is between. How many is best is chosen.
@@ -66,6 +66,10 @@ class Arrival:
         """Return the identity: coefficients are few."""
         return [torch.eye(self.num_coefficients, dtype=torch.float64)]
 
+    def further(self) -> list[Float[Tensor, "coefficient coefficient"]]:
+        """Return nothing: there are no other terms."""
+        return []
+
     def bounds(self) -> tuple[Float[Tensor, " coefficient"], Float[Tensor, " coefficient"]]:
         """Return the least and the largest coefficients that are allowed."""
         upper = torch.full((self.num_coefficients,), _STRONGEST, dtype=torch.float64)
@@ -116,12 +120,12 @@ class Arrivals:
         return self._along(coefficients, self._parents(coefficients))
 
     def linearised(
-        self, coefficients: Float[Tensor, " coefficient"]
-    ) -> tuple[Float[Tensor, "point 1"], Float[Tensor, "point 1 coefficient"]]:
-        """Solve, and return also the derivatives of the solution by all coefficients."""
+        self, coefficients: Float[Tensor, " coefficient"], free: Float[Tensor, "coefficient free"]
+    ) -> tuple[Float[Tensor, "point 1"], Float[Tensor, "point 1 free"]]:
+        """Solve, and return also the derivatives of the solution by coefficients that are free."""
         parents = self._parents(coefficients)
-        slopes = derivatives_of(lambda one: self._along(one, parents), coefficients)
-        return self._along(coefficients, parents), slopes
+        slopes = derivatives_of(lambda one: self._along(one, parents), coefficients, self.points.numel())
+        return self._along(coefficients, parents), slopes @ free
 
     def _places(
         self, coefficients: Float[Tensor, " coefficient"]

@@ -9,7 +9,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.data.mirror import Components
-from gola.operators.fitted_pde.law import Law, Load, features_of
+from gola.operators.fitted_pde.inputs import Load, features_of
+from gola.operators.fitted_pde.law import Law
 
 
 @final

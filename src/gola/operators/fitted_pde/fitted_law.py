@@ -21,6 +21,11 @@ _LAST_STEPS = 3
 _LEAST_SAMPLES, _MOST_SAMPLES, _ENOUGH_VALUES = 3, 6, 12_000
 # Fewer coefficients are compared with all of them if their error on the first samples is at most this times as large.
 _ALIKE = 1.5
+# Terms beyond the plain equation are tried if its error on these is larger than this, and kept if they lower it to this
+# share; with less than the other share they are kept alone.
+_EXPLAINED, _HELPS, _CLEAR = 0.03, 0.7, 0.3
+# If all samples have errors so many times as large as the few, steps go on with all of them.
+_WORSE = 2.0
 # If the error on these few is larger, the law is none, and more steps would not make it one.
 _HOPELESS = 0.5
 # Derivatives that are kept at once, at most: more samples than that are predicted and not fitted to.
@@ -76,9 +81,8 @@ def fit_law(
     examples = examples_of(systems, wanted)
     few = examples[: _enough(wanted)]
     paths, error = _trials(law, few, num_steps)
-    count = _affordable(law, wanted)
     steps = (0, 0) if error > _HOPELESS else (num_steps, min(num_steps, _LAST_STEPS))
-    fits = [_refined(law, path, few, examples[:count], steps) for path in paths]
+    fits = [_refined(law, path, few, examples[: _affordable(path[1].shape[1], wanted)], steps) for path in paths]
     found = []
     for coefficients, solved in fits:
         rest = [system.solution(coefficients) for system in systems[len(solved.solutions) :]]
@@ -104,19 +108,29 @@ Path = tuple[Float[Tensor, " coefficient"], Float[Tensor, "coefficient free"]]
 def _trials(law: Law | Arrival, first: Sequence[Example], num_steps: int) -> tuple[list[Path], float]:
     """Fit to a few samples, with few coefficients first, and return the least error.
 
-    Returned are all coefficients, and fewer if they do nearly as well; with each comes which of them are free.
+    Returned are all coefficients of the plain equation, and fewer if they do nearly as well; with each comes which of
+    them are free. Where the plain equation does not explain the samples, further terms are tried, and returned if they
+    help.
     """
     levels = law.coarse()
     starts = [fitted(law, first, start, num_steps, levels[0]) for start in law.starts()]
     known = [min(starts, key=lambda trial: trial[1].squares)]
-    for free in levels[1:]:
+    for free in levels[1 : max(1, len(levels) - 1)]:
         known.append(fitted(law, first, known[-1][0], num_steps, free))
-    most = torch.eye(law.num_coefficients, dtype=torch.float64)
-    enough = [solved.squares <= _ALIKE**2 * known[-1][1].squares for _, solved in known]
-    simplest = enough.index(True)
-    error = (known[-1][1].squares / len(first)) ** 0.5
-    paths = [(known[simplest][0], levels[simplest]), (known[-1][0], most)]
-    return (paths if levels[simplest].shape != most.shape and error <= _HOPELESS else paths[1:]), error
+    least = known[-1][1].squares
+    simplest = [solved.squares <= _ALIKE**2 * least for _, solved in known].index(True)
+    paths = [(known[-1][0], levels[-1])]
+    if levels[simplest].shape != levels[-1].shape and least <= len(first) * _HOPELESS**2:
+        paths.insert(0, (known[simplest][0], levels[simplest]))
+    best = known[-1]
+    for free in law.further():
+        if best[1].squares <= len(first) * _EXPLAINED**2:
+            break
+        trial = fitted(law, first, best[0], num_steps, free)
+        if trial[1].squares < _HELPS**2 * best[1].squares:
+            best = trial
+            paths = [*(paths if trial[1].squares > _CLEAR**2 * least else []), (trial[0], free)]
+    return paths, (best[1].squares / len(first)) ** 0.5
 
 
 def _refined(
@@ -125,7 +139,13 @@ def _refined(
     """Fit on from a trial to more samples, and to all that are affordable."""
     start, free = path
     coefficients, solved = fitted(law, few, start, num_steps[0], free)
-    return fitted(law, many, coefficients, num_steps[1], free) if len(many) > len(few) else (coefficients, solved)
+    if len(many) == len(few):
+        return coefficients, solved
+    found = fitted(law, many, coefficients, num_steps[1], free)
+    if found[1].squares / len(many) > _WORSE**2 * solved.squares / len(few):
+        # Few samples with numbers of their own are explained by wrong coefficients, too.
+        found = fitted(law, many, found[0], num_steps[0], free)
+    return found
 
 
 def system_of(law: Law | Arrival, mesh: Elements, values: Float[Tensor, "point input"]) -> System | Arrivals:
@@ -145,9 +165,9 @@ def _enough(targets: Sequence[Float[Tensor, "_ component"]]) -> int:
     return min(max(wanted, _LEAST_SAMPLES), _MOST_SAMPLES, len(targets))
 
 
-def _affordable(law: Law | Arrival, targets: Sequence[Float[Tensor, "_ component"]]) -> int:
-    """Return to how many samples a law is fitted."""
-    sizes = torch.tensor([one.numel() * law.num_coefficients for one in targets]).cumsum(0)
+def _affordable(num_free: int, targets: Sequence[Float[Tensor, "_ component"]]) -> int:
+    """Return to how many samples so many coefficients are fitted."""
+    sizes = torch.tensor([one.numel() * num_free for one in targets]).cumsum(0)
     return max(min(3, len(targets)), int((sizes <= _MOST_DERIVATIVES).sum()))
 
 

@@ -32,9 +32,9 @@ class Solver(Protocol):
         """Solve."""
 
     def linearised(
-        self, coefficients: Float[Tensor, " coefficient"]
-    ) -> tuple[Float[Tensor, "point component"], Float[Tensor, "point component coefficient"]]:
-        """Solve, and return also the derivatives of the solution by all coefficients."""
+        self, coefficients: Float[Tensor, " coefficient"], free: Float[Tensor, "coefficient free"]
+    ) -> tuple[Float[Tensor, "point component"], Float[Tensor, "point component free"]]:
+        """Solve, and return also the derivatives of the solution by coefficients that are free."""
 
 
 @runtime_checkable
@@ -62,19 +62,17 @@ class Linearised:
 
     Attributes:
         solutions: Of each example.
-        slopes: Their derivatives by the coefficients.
+        slopes: Their derivatives by the coefficients that are free.
         curvatures: The matrix of each example's share in the sum of squares, for coefficients that are free.
         gradients: Half the gradient of the same.
         squares: The sum of squares; infinite where a solution is not finite.
-        free: How coefficients change with those that are free.
     """
 
     solutions: list[Float[Tensor, "_ component"]]
-    slopes: list[Float[Tensor, "_ component coefficient"]]
+    slopes: list[Float[Tensor, "_ component free"]]
     curvatures: Float[Tensor, "example free free"]
     gradients: Float[Tensor, "example free"]
     squares: float
-    free: Float[Tensor, "coefficient free"]
 
     @staticmethod
     def of(
@@ -83,10 +81,10 @@ class Linearised:
         free: Float[Tensor, "coefficient free"],
     ) -> "Linearised":
         """Solve all examples, and note how their errors depend on the coefficients that are free."""
-        found = [example.system.linearised(coefficients) for example in examples]
+        found = [example.system.linearised(coefficients, free) for example in examples]
         curvatures, gradients, squares = [], [], 0.0
         for example, (solution, slopes) in zip(examples, found, strict=True):
-            rows = slopes.flatten(0, 1) @ free
+            rows = slopes.flatten(0, 1)
             error = (solution - example.targets).flatten()
             curvatures.append(example.weight * rows.T @ rows)
             gradients.append(example.weight * rows.T @ error)
@@ -97,7 +95,6 @@ class Linearised:
             slopes=[slopes for _, slopes in found],
             curvatures=known.nan_to_num(),
             gradients=torch.stack(gradients).nan_to_num(),
-            free=free,
             squares=squares if math.isfinite(squares) and known.isfinite().all() else float("inf"),
         )
 
@@ -113,7 +110,7 @@ class Linearised:
         for row, (solution, slopes) in enumerate(zip(self.solutions, self.slopes, strict=True)):
             others = _held(curvature - self.curvatures[row]) + prior
             change = torch.linalg.lstsq(others, self.gradients[row]).solution
-            found.append(solution + slopes @ (self.free @ change))
+            found.append(solution + slopes @ change)
         return found
 
 

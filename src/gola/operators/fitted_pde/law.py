@@ -1,15 +1,16 @@
 """The family of second-order partial differential equations that are fitted, discretised on a sample's own mesh."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, final
+from functools import cached_property
+from typing import Any, ClassVar, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from gola.operators.fitted_pde.elements import Elements, num_parts
+from gola.operators.fitted_pde.inputs import Feature, Load
 
 # Shares of exchange stay that far from 0 and 1: next to nothing, and as good as a Dirichlet condition.
 _LEAST = 1e-5
@@ -17,60 +18,18 @@ _LEAST = 1e-5
 _STRONGEST = 6.0
 # Media stay within exp(±20).
 _LARGEST = 20.0
-# Inputs that are never a smaller share of others have a logarithm.
-_LEAST_POSITIVE = 1e-6
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Feature:
-    """What the logarithm of the medium may be proportional to: an input channel, or its logarithm.
-
-    Attributes:
-        channel: Which input.
-        is_log: Whether its logarithm is meant.
-        centre: What is subtracted.
-        scale: What it is divided by then.
-    """
-
-    channel: int
-    is_log: bool
-    centre: float
-    scale: float
-
-    def of(self, values: Float[Tensor, "row channel"]) -> Float[Tensor, " row"]:
-        """Return the feature of input values."""
-        column = values[:, self.channel]
-        # Inputs of new samples may be smaller than all that were seen.
-        floor = _LEAST_POSITIVE * math.exp(self.centre) if self.is_log else -torch.inf
-        return ((column.clamp(min=floor).log() if self.is_log else column) - self.centre) / self.scale
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Load:
-    """What may drive the solution: a constant, or input channels.
-
-    Attributes:
-        kind: A constant or a scalar (one channel), a vector (a channel for each axis), or a symmetric tensor (a channel
-            for each pair of axes, row by row, those below the diagonal repeated).
-        channels: Which inputs; none for the constant.
-        scale: What they are divided by.
-    """
-
-    kind: Literal["constant", "scalar", "vector", "tensor"]
-    channels: tuple[int, ...]
-    scale: float
-
-    def of(self, values: Float[Tensor, "row channel"]) -> Float[Tensor, "row component"]:
-        """Return the load of input values."""
-        return torch.ones_like(values[:, :1]) if not self.channels else values[:, list(self.channels)] / self.scale
+# A domain has about the size of 1, and solutions as well: drift and reaction matter if they are of this order.
+_FAST = 10.0
+# Terms of the plain equation besides those of the boundary; those beyond it that leave it linear, and that do not.
+_PLAIN_TERMS = ("medium", "flux", "mass")
+_LINEAR_TERMS = ("shear", "mass_medium", "growth", "exchange_medium", "drift")
+_NONLINEAR_TERMS = ("by_value", "by_slope", "reaction")
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Law:
-    r"""A linear elliptic equation in its weak form, with coefficients that are fitted.
+    r"""An elliptic equation in its weak form, with coefficients that are fitted.
 
     .. math:: \int \sigma(u) : \nabla v + c\,u v + \sum_b \int_{\partial_b} h_b\,u v
               = \int f v + \sum_b \int_{\partial_b} (1 + h_b)\,q_b v \qquad \text{for all } v.
@@ -81,6 +40,12 @@ class Law:
     boundary loads q are linear in the inputs. Boundary parts b are those of :class:`Elements`; with h near 0 the
     condition is one of flux (Neumann), with large h one of value (Dirichlet). What is fitted of c and h is c/(1 + c)
     and h/(1 + h).
+
+    Further terms are 0 unless data ask for them. Linear ones: c and h may be media of the inputs as a is, c may be
+    negative, and a scalar may have a full symmetric matrix :math:`e^Z` for its anisotropy and a drift
+    :math:`b\cdot\nabla u`, with b constant or proportional to input vectors. Nonlinear ones, for a scalar:
+    :math:`\log a` has :math:`\kappa_1 u + \kappa_2 u^2 + \mu \log(1 + e^{\tau}|\nabla u|^2)` besides, and c has
+    :math:`\rho_1 u + \rho_2 u^2`.
 
     Attributes:
         dim: Number of coordinates.
@@ -96,10 +61,46 @@ class Law:
     features: tuple[Feature, ...]
     loads: tuple[Load, ...]
 
+    @cached_property
+    def _places(self) -> dict[str, slice]:
+        """Where the coefficients of each term of the left-hand side are."""
+        scalar, count = self.num_components == 1, len(self.features)
+        sizes = {
+            "medium": count,
+            "flux": self.dim - 1 if scalar else 1,
+            "mass": 1,
+            "exchange": num_parts(self.dim),
+            "shear": self.dim * (self.dim - 1) // 2 if scalar else 0,
+            "mass_medium": count,
+            "growth": 1,
+            "exchange_medium": count,
+            "drift": self.dim + len(self.vectors) if scalar else 0,
+            "by_value": 2 if scalar else 0,
+            "by_slope": 2 if scalar else 0,
+            "reaction": 2 if scalar else 0,
+        }
+        ends = torch.tensor(list(sizes.values())).cumsum(0).tolist()
+        return {name: slice(end - sizes[name], end) for name, end in zip(sizes, ends, strict=True)}
+
+    @cached_property
+    def vectors(self) -> tuple[Load, ...]:
+        """Inputs that a solution may drift along."""
+        return tuple(load for load in self.loads if load.kind == "vector")
+
+    @cached_property
+    def _directions(self) -> Float[Tensor, "term dim dim"]:
+        """What the logarithm of the matrix between gradient and flux is a sum of: 1 is its first diagonal element."""
+        pairs = [(axis, axis) for axis in range(1, self.dim)]
+        pairs += [(first, second) for first in range(self.dim) for second in range(first + 1, self.dim)]
+        found = torch.zeros(len(pairs), self.dim, self.dim, dtype=torch.float64)
+        for row, (first, second) in enumerate(pairs):
+            found[row, first, second] = found[row, second, first] = 1.0
+        return found
+
     @property
     def num_shapes(self) -> int:
         """Number of coefficients of the left-hand side; they come first."""
-        return len(self.features) + (self.dim - 1 if self.num_components == 1 else 1) + 1 + num_parts(self.dim)
+        return self._places["reaction"].stop
 
     @property
     def num_sources(self) -> int:
@@ -107,55 +108,76 @@ class Law:
         return sum(self._components_of_source(load) for load in self.loads)
 
     @property
+    def num_tractions(self) -> int:
+        """Number of loads on the parts of the boundary."""
+        return len(self.loads) * num_parts(self.dim)
+
+    @property
     def num_coefficients(self) -> int:
         """Number of all coefficients."""
-        return self.num_shapes + self.num_sources + len(self.loads) * num_parts(self.dim)
+        return self.num_shapes + self.num_sources + self.num_tractions
+
+    def is_linear(self, coefficients: Float[Tensor, " coefficient"]) -> bool:
+        """Whether no nonlinear term has a coefficient other than 0."""
+        return not any(bool(coefficients[self._places[name]].any()) for name in _NONLINEAR_TERMS)
+
+    def without_nonlinear_terms(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " coefficient"]:
+        """Return coefficients of the linear equation that is left then."""
+        found = coefficients.clone()
+        for name in _NONLINEAR_TERMS:
+            found[self._places[name]] = 0.0
+        return found
 
     def starts(self) -> list[Float[Tensor, " coefficient"]]:
         """Return uniform media without loads: with some exchange at the whole boundary, and with hardly any."""
         found = []
         for share in (0.5, 3e-4):
             start = torch.zeros(self.num_coefficients, dtype=torch.float64)
-            start[self._mass] = 3e-3
-            start[self._exchange] = share
+            start[self._places["mass"]] = 3e-3
+            start[self._places["exchange"]] = share
             found.append(start)
         return found
 
     def coarse(self) -> list[Float[Tensor, "coefficient free"]]:
-        """Return how all coefficients follow from fewer, from few to many.
+        """Return how the coefficients of the plain equation follow from fewer, from few to many.
 
         The medium is isotropic. Of the boundary first the whole outer one is alike, then all faces of the box, and then
-        each is by itself.
+        each is by itself; at last the medium may differ along the axes.
         """
         faces = torch.eye(num_parts(self.dim), dtype=torch.float64)
         outer, alike = (
             torch.cat([faces[:, :-count].sum(dim=1, keepdim=True), faces[:, -count:]], dim=1) for count in (1, 2)
         )
-        kept = [*range(len(self.features)), *range(self._isotropic, self._mass + 1)]
-        inner = torch.eye(self._mass + 1, dtype=torch.float64)[:, kept]
+        isotropic = [name for name in _PLAIN_TERMS if name != "flux" or self.num_components > 1]
+        found = [self._free(isotropic, parts) for parts in (outer, alike, faces)]
+        return [*found, self._free(_PLAIN_TERMS, faces)]
+
+    def further(self) -> list[Float[Tensor, "coefficient free"]]:
+        """Return which coefficients are free with linear terms beyond the plain equation, then with all of them."""
+        faces, linear = torch.eye(num_parts(self.dim), dtype=torch.float64), [*_PLAIN_TERMS, *_LINEAR_TERMS]
+        several = [linear] if self.num_components > 1 else [linear, [*linear, *_NONLINEAR_TERMS]]
+        return [self._free(terms, faces) for terms in several]
+
+    def _free(self, terms: Sequence[str], parts: Float[Tensor, "part group"]) -> Float[Tensor, "coefficient free"]:
+        """Return how coefficients follow from those of some terms, of loads, and of groups of boundary parts."""
+        every = torch.eye(self.num_shapes, dtype=torch.float64)
+        exchange = every[:, self._places["exchange"]] @ parts
+        shapes = torch.cat([exchange, *(every[:, self._places[name]] for name in terms)], dim=1)
         sources = torch.eye(self.num_sources, dtype=torch.float64)
-        return [torch.block_diag(inner, parts, sources, *[parts] * len(self.loads)) for parts in (outer, alike, faces)]
+        return torch.block_diag(shapes, sources, *[parts] * len(self.loads))
 
     def bounds(self) -> tuple[Float[Tensor, " coefficient"], Float[Tensor, " coefficient"]]:
         """Return the least and the largest coefficients that are allowed."""
         upper = torch.full((self.num_coefficients,), torch.inf, dtype=torch.float64)
         lower = -upper
-        lower[: self._mass], upper[: self._mass] = -_STRONGEST, _STRONGEST
-        lower[self._mass : self.num_shapes], upper[self._mass : self.num_shapes] = _LEAST, 1.0 - _LEAST
+        for name, place in self._places.items():
+            if name in ("mass", "exchange"):
+                lower[place], upper[place] = _LEAST, 1.0 - _LEAST
+            elif name == "growth":
+                lower[place], upper[place] = 0.0, 1.0 - _LEAST
+            elif name not in ("drift", "reaction"):
+                lower[place], upper[place] = -_STRONGEST, _STRONGEST
         return lower, upper
-
-    @property
-    def _isotropic(self) -> int:
-        """Where coefficients begin that an isotropic medium has besides features: those of anisotropy are left out."""
-        return len(self.features) + (self.dim - 1 if self.num_components == 1 else 0)
-
-    @property
-    def _mass(self) -> int:
-        return self.num_shapes - num_parts(self.dim) - 1
-
-    @property
-    def _exchange(self) -> slice:
-        return slice(self._mass + 1, self.num_shapes)
 
     def sources(self, values: Float[Tensor, "row channel"]) -> Float[Tensor, "source row component"]:
         """Return all loads in the volume."""
@@ -188,45 +210,80 @@ class Law:
     def in_cells(
         self,
         shape: Float[Tensor, " shape"],
-        features: Float[Tensor, "cell feature"],
+        given: "Given",
         elements: Elements,
         solution: Float[Tensor, "cell vertex component"],
     ) -> Float[Tensor, "cell vertex component"]:
         """Return what the left-hand side makes of a solution in each cell, for the hat functions of its corners."""
         slopes = torch.einsum("cvd,cvk->ckd", elements.slopes, solution)
-        flux = self.medium(shape, features)[:, None, None] * self.flux(shape, slopes)
-        mass = _odds(shape[self._mass])
-        exchanged = consistent(mass * elements.volumes, solution)
-        return torch.einsum("c,cvd,ckd->cvk", elements.volumes, elements.slopes, flux) + exchanged
+        flux = self.medium(shape, given.features, solution, slopes)[:, None, None] * self.flux(shape, slopes)
+        # Einsum looks for the best order of three operands each time, which takes longer than what it finds.
+        found = torch.einsum("cvd,ckd->cvk", elements.slopes, elements.volumes[:, None, None] * flux)
+        found = found + consistent(self._mass(shape, given.features) * elements.volumes, solution)
+        if self.num_components > 1:
+            return found
+        along = (self._drift(shape, given.vectors)[:, None] * slopes).sum(dim=2, keepdim=True)
+        found = found + (elements.volumes / solution.shape[1])[:, None, None] * along
+        first, second = _FAST * shape[self._places["reaction"]]
+        return found + consistent(elements.volumes, (first + second * solution) * solution.square())
 
     def on_facets(
         self,
         shape: Float[Tensor, " shape"],
+        given: "Given",
         elements: Elements,
         solution: Float[Tensor, "facet corner component"],
     ) -> Float[Tensor, "facet corner component"]:
         """Return the same of each facet."""
-        return consistent(self.exchange(shape)[elements.parts] * elements.areas, solution)
+        return consistent(self.exchange(shape, given, elements) * elements.areas, solution)
 
-    def exchange(self, shape: Float[Tensor, " shape"]) -> Float[Tensor, " part"]:
-        """Return the coefficient h of each part of the boundary."""
-        return _odds(shape[self._exchange])
+    def exchange(self, shape: Float[Tensor, " shape"], given: "Given", elements: Elements) -> Float[Tensor, " facet"]:
+        """Return the coefficient h of each facet of the boundary."""
+        factors = _exponential(given.facet_features @ shape[self._places["exchange_medium"]])
+        return _odds(shape[self._places["exchange"]])[elements.parts] * factors
 
-    def medium(self, shape: Float[Tensor, " shape"], features: Float[Tensor, "cell feature"]) -> Float[Tensor, " cell"]:
+    def medium(
+        self,
+        shape: Float[Tensor, " shape"],
+        features: Float[Tensor, "cell feature"],
+        solution: Float[Tensor, "cell vertex component"],
+        slopes: Float[Tensor, "cell component dim"],
+    ) -> Float[Tensor, " cell"]:
         """Return the medium a in each cell."""
-        # Inputs far beyond those that were fitted to would make it infinite.
-        return torch.exp((features @ shape[: len(self.features)]).clamp(-_LARGEST, _LARGEST))
+        exponent = features @ shape[self._places["medium"]]
+        if self.num_components == 1:
+            (first, second), (power, size) = shape[self._places["by_value"]], shape[self._places["by_slope"]]
+            value = solution[:, :, 0].mean(dim=1)
+            steep = torch.log1p(torch.exp(size) * slopes[:, 0].square().sum(dim=1))
+            exponent = exponent + (first + second * value) * value + power * steep
+        return _exponential(exponent)
 
     def flux(
         self, shape: Float[Tensor, " shape"], slopes: Float[Tensor, "cell component dim"]
     ) -> Float[Tensor, "cell component dim"]:
         """Return the flux or stress that gradients lead to in a medium of 1."""
-        further = shape[len(self.features) :]
+        further = shape[self._places["flux"]]
         if self.num_components == 1:
-            return slopes * torch.exp(torch.cat([shape.new_zeros(1), further[: self.dim - 1]]))
+            return slopes @ torch.linalg.matrix_exp(self._anisotropy(shape))
         trace = slopes.diagonal(dim1=1, dim2=2).sum(dim=1)
         pressure = torch.exp(further[0]) * trace[:, None, None] * torch.eye(self.dim).to(slopes)
         return slopes + slopes.mT + pressure
+
+    def _anisotropy(self, shape: Float[Tensor, " shape"]) -> Float[Tensor, "dim dim"]:
+        """Return the logarithm of the symmetric matrix between gradient and flux."""
+        both = torch.cat([shape[self._places["flux"]], shape[self._places["shear"]]])
+        return torch.einsum("k,kij->ij", both, self._directions)
+
+    def _mass(self, shape: Float[Tensor, " shape"], features: Float[Tensor, "cell feature"]) -> Float[Tensor, " cell"]:
+        """Return the coefficient c in each cell."""
+        size = _odds(shape[self._places["mass"]]) - _odds(shape[self._places["growth"]])
+        return size * _exponential(features @ shape[self._places["mass_medium"]])
+
+    def _drift(
+        self, shape: Float[Tensor, " shape"], vectors: Float[Tensor, "cell vector dim"]
+    ) -> Float[Tensor, "cell dim"]:
+        constant, factors = (_FAST * shape[self._places["drift"]]).split([self.dim, len(self.vectors)])
+        return constant + torch.einsum("v,cvd->cd", factors, vectors)
 
     def _components_of_source(self, load: Load) -> int:
         if load.kind == "vector":
@@ -250,9 +307,43 @@ class Law:
         )
 
 
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Given:
+    """What the left-hand side sees of the inputs of a sample.
+
+    Attributes:
+        features: Of media in each cell.
+        facet_features: The same on each facet.
+        vectors: Inputs to drift along, in each cell.
+    """
+
+    features: Float[Tensor, "cell feature"]
+    facet_features: Float[Tensor, "facet feature"]
+    vectors: Float[Tensor, "cell vector dim"]
+
+    @staticmethod
+    def of(law: Law, elements: Elements, values: Float[Tensor, "point channel"]) -> "Given":
+        """Take means over the corners of cells and facets."""
+        columns = [feature.of(values) for feature in law.features]
+        features = torch.stack(columns, dim=1) if columns else values.new_zeros(len(values), 0)
+        vectors = [load.of(values) for load in law.vectors]
+        along = torch.stack(vectors, dim=1) if vectors else values.new_zeros(len(values), 0, law.dim)
+        return Given(
+            features=features[elements.cells].mean(dim=1),
+            facet_features=features[elements.facets].mean(dim=1),
+            vectors=along[elements.cells].mean(dim=1),
+        )
+
+
 def _odds(share: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
     """Return from 0 to infinity what is given from 0 to 1: solutions depend on the latter about linearly."""
     return share / (1.0 - share)
+
+
+def _exponential(exponent: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    """Return the exponential; inputs far beyond those that were fitted to would make it infinite."""
+    return torch.exp(exponent.clamp(-_LARGEST, _LARGEST))
 
 
 def consistent(
@@ -262,17 +353,3 @@ def consistent(
     count = values.shape[-2]
     total = values + values.sum(dim=-2, keepdim=True)
     return sizes[:, None, None] * total / (count * (count + 1))
-
-
-def features_of(values: Float[Tensor, "row channel"], channels: Sequence[int]) -> tuple[Feature, ...]:
-    """Return what a medium may depend on: channels that vary, and logarithms of those that are positive."""
-    found = []
-    for channel in channels:
-        column = values[:, channel]
-        if not column.std() > 1e-9 * column.abs().max():
-            continue
-        if column.min() > _LEAST_POSITIVE * column.max():
-            logs = column.log()
-            found.append(Feature(channel=channel, is_log=True, centre=float(logs.mean()), scale=1.0))
-        found.append(Feature(channel=channel, is_log=False, centre=float(column.mean()), scale=float(column.std())))
-    return tuple(found)

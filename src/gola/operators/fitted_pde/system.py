@@ -1,19 +1,23 @@
 """The linear system of one sample, its solution, and how that changes with the coefficients of the law."""
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from scipy.sparse import csc_array
-from scipy.sparse.linalg import SuperLU, splu
 from torch import Tensor
-from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
 from gola.operators.fitted_pde.differences import derivatives_of
 from gola.operators.fitted_pde.elements import Elements, num_parts
-from gola.operators.fitted_pde.law import Law, consistent
+from gola.operators.fitted_pde.law import Given, Law, consistent
+from gola.operators.fitted_pde.sparse import factorised, is_recorded, solved
+
+# Newton steps for nonlinear equations: at most, halved at most so many times, until the residual is this share of the
+# loads; and as many as are recorded where they are.
+_MOST_STEPS, _MOST_HALVINGS, _SOLVED, _RECORDED_STEPS = 20, 5, 1e-9, 8
+# Solutions are of the order of 1, and differences over twice this step lose half of the digits.
+_STEP = 1e-6
 
 
 @final
@@ -24,41 +28,38 @@ class System:
     Attributes:
         law: The equation.
         elements: The mesh.
-        features: Of the medium in each cell.
+        given: What the left-hand side sees of the inputs.
         sources: The right-hand side of each load in the volume.
-        tractions: The right-hand side of each load on each part of the boundary.
+        tractions: Each load on the corners of each facet.
     """
 
     law: Law
     elements: Elements
-    features: Float[Tensor, "cell feature"]
+    given: Given
     sources: Float[Tensor, "source unknown"]
-    tractions: Float[Tensor, "load part unknown"]
+    tractions: Float[Tensor, "load facet corner component"]
 
     @staticmethod
     def of(law: Law, elements: Elements, values: Float[Tensor, "point channel"]) -> "System":
         """Take the inputs of a sample, in double precision."""
-        columns = [feature.of(values)[elements.cells].mean(dim=1) for feature in law.features]
-        given = law.sources(values)[:, elements.cells]
-        sources = _summed(consistent(elements.volumes, given).flatten(1, 2), elements.cells.flatten(), elements)
-        loads = consistent(elements.areas, law.tractions(values[elements.facets], elements.normals))
-        rows = elements.facets.flatten()
-        tractions = []
-        for part in range(num_parts(law.dim)):
-            chosen = (elements.parts == part)[:, None, None]
-            tractions.append(_summed((loads * chosen).flatten(1, 2), rows, elements))
+        loads = law.sources(values)[:, elements.cells]
         return System(
             law=law,
             elements=elements,
-            features=torch.stack(columns, dim=1) if columns else values.new_zeros(len(elements.cells), 0),
-            sources=sources,
-            tractions=torch.stack(tractions, dim=1),
+            given=Given.of(law, elements, values),
+            sources=_summed(consistent(elements.volumes, loads).flatten(1, 2), elements.cells.flatten(), elements),
+            tractions=consistent(elements.areas, law.tractions(values[elements.facets], elements.normals)),
         )
 
     def solution(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, "point component"]:
         """Solve; differentiable in the inputs and in the coefficients."""
-        pattern, solve = self.pattern(), plain_solution if is_recorded() else _Solve.apply
-        return self.at_points(solve(self.entries(coefficients), self.right_side(coefficients), *pattern))
+        pattern = self.pattern()
+        if self.law.is_linear(coefficients.detach()):
+            return self.at_points(solved(self.entries(coefficients), self.right_side(coefficients), pattern))
+        found = self._converged(coefficients)
+        # One more step, from where it does not matter, carries the derivatives of the residual.
+        matrix = self.entries(coefficients.detach(), found).detach()
+        return self.at_points(found - solved(matrix, self._residual_of(coefficients, found), pattern))
 
     def at_points(self, unknowns: Float[Tensor, " unknown"]) -> Float[Tensor, "point component"]:
         """Return the solution at all points: those without cells have the value of the nearest that has some."""
@@ -66,35 +67,60 @@ class System:
 
     def right_side(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " unknown"]:
         """Return the sum of all loads."""
-        return coefficients[self.law.num_shapes :] @ self.loads(coefficients)
+        elements, law = self.elements, self.law
+        shape, sources, tractions = coefficients.split([law.num_shapes, law.num_sources, law.num_tractions])
+        factors = (1.0 + law.exchange(shape, self.given, elements)) * tractions.unflatten(0, (len(law.loads), -1))[
+            :, elements.parts
+        ]
+        outer = torch.einsum("lf,lfvk->fvk", factors, self.tractions).flatten(0, 1)
+        return sources @ self.sources + _summed(outer[None], elements.facets.flatten(), elements)[0]
 
     def loads(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, "load unknown"]:
         """Return all loads, those on the boundary as strong as the exchange there lets them be."""
-        factors = 1.0 + self.law.exchange(coefficients[: self.law.num_shapes])
-        return torch.cat([self.sources, (factors[:, None] * self.tractions).flatten(0, 1)])
+        elements, count = self.elements, num_parts(self.law.dim)
+        factors = 1.0 + self.law.exchange(coefficients[: self.law.num_shapes], self.given, elements)
+        rows = (elements.parts[:, None] * elements.num_points + elements.facets).flatten()
+        given = (factors[:, None, None] * self.tractions).flatten(1, 2)
+        zeros = given.new_zeros(len(given), count * elements.num_points, given.shape[2])
+        parts = zeros.index_add(1, rows, given).unflatten(1, (count, elements.num_points))
+        return torch.cat([self.sources, parts.flatten(2).flatten(0, 1)])
 
     def residual(
         self, shape: Float[Tensor, " shape"], solution: Float[Tensor, "point component"], loads: Float[Tensor, " load"]
     ) -> Float[Tensor, " unknown"]:
         """Return left-hand side minus right-hand side for any solution, not assembled to a matrix."""
         elements = self.elements
-        inner = self.law.in_cells(shape, self.features, elements, solution[elements.cells])
-        outer = self.law.on_facets(shape, elements, solution[elements.facets])
+        inner = self.law.in_cells(shape, self.given, elements, solution[elements.cells])
+        outer = self.law.on_facets(shape, self.given, elements, solution[elements.facets])
         total = _summed(inner.flatten(0, 1)[None], elements.cells.flatten(), elements)
         total = total + _summed(outer.flatten(0, 1)[None], elements.facets.flatten(), elements)
         return total[0] - self.right_side(torch.cat([shape, loads]))
 
-    def entries(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " entry"]:
-        """Return the entries of the matrix, those of cells, facets and points without cells."""
-        shape, elements = coefficients[: self.law.num_shapes], self.elements
-        inner = [
-            self.law.in_cells(shape, self.features, elements, one).flatten(1)
-            for one in _units(len(elements.cells), elements.cells.shape[1], self.law.num_components)
-        ]
-        outer = [
-            self.law.on_facets(shape, elements, one).flatten(1)
-            for one in _units(len(elements.facets), elements.facets.shape[1], self.law.num_components)
-        ]
+    def entries(
+        self, coefficients: Float[Tensor, " coefficient"], around: Float[Tensor, " unknown"] | None = None
+    ) -> Float[Tensor, " entry"]:
+        """Return the entries of the matrix, those of cells, facets and points without cells.
+
+        Args:
+            coefficients: Of the law.
+            around: The solution whose neighbourhood the matrix of a nonlinear law is for; None for a linear one.
+        """
+        shape, elements, law = coefficients[: self.law.num_shapes], self.elements, self.law
+        facets = _units(len(elements.facets), elements.facets.shape[1], law.num_components)
+        cells = _units(len(elements.cells), elements.cells.shape[1], law.num_components)
+        outer = [law.on_facets(shape, self.given, elements, one).flatten(1) for one in facets]
+        if around is None:
+            inner = [law.in_cells(shape, self.given, elements, one).flatten(1) for one in cells]
+        else:
+            known = around.unflatten(0, (-1, law.num_components))[elements.cells]
+            inner = [
+                (
+                    law.in_cells(shape, self.given, elements, known + _STEP * one)
+                    - law.in_cells(shape, self.given, elements, known - _STEP * one)
+                ).flatten(1)
+                / (2.0 * _STEP)
+                for one in cells
+            ]
         parts = [torch.stack(some, dim=2).flatten() for some in (inner, outer)]
         return torch.cat([*parts, parts[0].new_ones(len(self._idle()))])
 
@@ -110,18 +136,73 @@ class System:
         return np.concatenate(rows), np.concatenate(columns)
 
     def linearised(
-        self, coefficients: Float[Tensor, " coefficient"]
-    ) -> tuple[Float[Tensor, "point component"], Float[Tensor, "point component coefficient"]]:
-        """Solve, and return also the derivatives of the solution by all coefficients."""
-        count = self.law.num_shapes
-        matrix = factorised(self.entries(coefficients).numpy(), *self.pattern(), self.sources.shape[1])
-        unknowns = torch.from_numpy(matrix.solve(self.right_side(coefficients).numpy()))
-        values = unknowns.unflatten(0, (-1, self.law.num_components))
-        slopes = derivatives_of(lambda shape: self.residual(shape, values, coefficients[count:]), coefficients[:count])
-        every = torch.cat([-slopes, self.loads(coefficients).T], dim=1)
-        derivatives = torch.from_numpy(matrix.solve(np.ascontiguousarray(every.numpy())))
+        self, coefficients: Float[Tensor, " coefficient"], free: Float[Tensor, "coefficient free"]
+    ) -> tuple[Float[Tensor, "point component"], Float[Tensor, "point component free"]]:
+        """Solve, and return also the derivatives of the solution by coefficients that are free."""
+        around = None if self.law.is_linear(coefficients) else self._converged(coefficients)
+        matrix = factorised(self.entries(coefficients, around).numpy(), *self.pattern(), self.sources.shape[1])
+        unknowns = torch.from_numpy(matrix.solve(self.right_side(coefficients).numpy())) if around is None else around
+        slopes = self._residual_slopes(coefficients, unknowns, free)
+        derivatives = torch.from_numpy(matrix.solve(np.ascontiguousarray(-slopes.numpy())))
         shaped = derivatives.unflatten(0, (-1, self.law.num_components))
         return self.at_points(unknowns), shaped[self.elements.stand_ins]
+
+    def _residual_slopes(
+        self,
+        coefficients: Float[Tensor, " coefficient"],
+        unknowns: Float[Tensor, " unknown"],
+        free: Float[Tensor, "coefficient free"],
+    ) -> Float[Tensor, "unknown free"]:
+        """Return how the residual changes with free coefficients: it is linear in those of loads."""
+        count, values = self.law.num_shapes, unknowns.unflatten(0, (-1, self.law.num_components))
+        found = -self.loads(coefficients).T @ free[count:]
+        moving = free[:count].any(dim=0)
+        moves = free[:count, moving]
+
+        def residual(steps: Float[Tensor, " moving"]) -> Float[Tensor, " unknown"]:
+            return self.residual(coefficients[:count] + moves @ steps, values, coefficients[count:])
+
+        if moves.shape[1]:
+            size = self.elements.slopes.numel()
+            found[:, moving] += derivatives_of(residual, moves.new_zeros(moves.shape[1]), size)
+        return found
+
+    def _residual_of(
+        self, coefficients: Float[Tensor, " coefficient"], unknowns: Float[Tensor, " unknown"]
+    ) -> Float[Tensor, " unknown"]:
+        count = self.law.num_shapes
+        values = unknowns.unflatten(0, (-1, self.law.num_components))
+        found = self.residual(coefficients[:count], values, coefficients[count:])
+        # Points without cells have the equation u = 0.
+        return found.index_add(0, torch.from_numpy(self._idle()), unknowns[self._idle()])
+
+    @torch.no_grad()
+    def _converged(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, " unknown"]:
+        """Solve by damped Newton steps from the solution without nonlinear terms; not a number where that fails."""
+        coefficients, pattern = coefficients.detach(), self.pattern()
+        plain, right_side = self.law.without_nonlinear_terms(coefficients), self.right_side(coefficients)
+        found = solved(self.entries(plain), right_side, pattern)
+        if is_recorded():
+            for _ in range(_RECORDED_STEPS):
+                found = found - solved(
+                    self.entries(coefficients, found), self._residual_of(coefficients, found), pattern
+                )
+            return found
+        residual = self._residual_of(coefficients, found)
+        for _ in range(_MOST_STEPS):
+            if float(residual.norm()) <= _SOLVED * float(right_side.norm()):
+                return found
+            step = solved(self.entries(coefficients, found), residual, pattern)
+            for halvings in range(_MOST_HALVINGS + 1):
+                tried = found - 0.5**halvings * step
+                left = self._residual_of(coefficients, tried)
+                if float(left.norm()) < float(residual.norm()):
+                    break
+            else:
+                break
+            found, residual = tried, left
+        good = float(residual.norm()) <= _SOLVED**0.5 * float(right_side.norm())
+        return found if good else torch.full_like(found, torch.nan)
 
     def _unknowns(self, simplices: Int[Tensor, "simplex vertex"]) -> Int[np.ndarray, "simplex unknown"]:
         count = self.law.num_components
@@ -132,50 +213,6 @@ class System:
         stand_ins, count = self.elements.stand_ins.numpy(), self.law.num_components
         rows = np.flatnonzero(stand_ins != np.arange(len(stand_ins)))
         return (count * rows[:, None] + np.arange(count)).ravel()
-
-
-def factorised(
-    entries: Float[np.ndarray, " entry"], rows: Int[np.ndarray, " entry"], columns: Int[np.ndarray, " entry"], size: int
-) -> SuperLU:
-    """Factorise a symmetric sparse matrix."""
-    matrix = csc_array((entries, (rows, columns)), shape=(size, size))
-    return splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-
-
-def plain_solution(
-    entries: Float[Tensor, " entry"],
-    right_side: Float[Tensor, " unknown"],
-    rows: Int[np.ndarray, " entry"],
-    columns: Int[np.ndarray, " entry"],
-) -> Float[Tensor, " unknown"]:
-    """Solve with a dense matrix, by operations of PyTorch alone."""
-    size = len(right_side)
-    places = torch.from_numpy(size * rows + columns)
-    matrix = entries.new_zeros(size * size).index_add(0, places, entries)
-    return torch.linalg.solve(matrix.view(size, size), right_side)
-
-
-def is_recorded() -> bool:
-    """Whether operations are being recorded, to be exported: then they must be PyTorch's own."""
-    return get_proxy_mode() is not None
-
-
-class _Solve(torch.autograd.Function):
-    """The solution of a symmetric sparse system, with gradients to its entries and right-hand side."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, entries: Tensor, right_side: Tensor, rows: np.ndarray, columns: np.ndarray
-    ) -> Float[Tensor, " unknown"]:
-        matrix = factorised(entries.detach().numpy(), rows, columns, len(right_side))
-        found = torch.from_numpy(matrix.solve(right_side.detach().numpy()))
-        ctx.matrix, ctx.rows, ctx.columns, ctx.found = matrix, torch.from_numpy(rows), torch.from_numpy(columns), found
-        return found
-
-    @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        adjoint = torch.from_numpy(ctx.matrix.solve(slope.numpy(), "T"))
-        return -adjoint[ctx.rows] * ctx.found[ctx.columns], adjoint, None, None
 
 
 def _summed(
