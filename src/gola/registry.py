@@ -138,6 +138,7 @@ OPERATORS: Registry[Any] = Registry(
         "periodic_kernel": "gola.operators.closed_form.periodic_kernel:PeriodicKernel",
         "pod_gp": "gola.operators.closed_form.pod_gp:PodGp",
         "morphed_gp": "gola.operators.closed_form.morphed_gp:MorphedGp",
+        "fitted_evolution": "gola.operators.fitted_evolution:FittedEvolution",
         "fitted_pde": "gola.operators.fitted_pde:FittedPde",
         "pod_rbf": "gola.operators.closed_form.pod_rbf:PodRbf",
         "nearest": "gola.operators.closed_form.nearest:Nearest",

@@ -6,6 +6,7 @@ from gola.representation.cosines import (
     combine,
     evaluate,
     gram,
+    gram_and_moments,
     lowest_waves,
     moments,
     plain_cosines,
@@ -28,6 +29,18 @@ def test_the_sums_of_products_follow_from_the_sums_of_cosines(dim):
     angles = torch.pi * torch.rand(90, dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     functions = evaluate(angles, lowest_waves(40, dim))
     torch.testing.assert_close(gram(angles.split(40), 40), functions.T @ functions, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("num_channels", [1, 3, 50])
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_sums_of_products_and_of_values_follow_from_the_same_cosines(dim, num_channels):
+    generator = torch.Generator().manual_seed(0)
+    angles = torch.pi * torch.rand(90, dim, generator=generator, dtype=torch.float64)
+    values = torch.randn(90, num_channels, generator=generator, dtype=torch.float64)
+    functions = evaluate(angles, lowest_waves(40, dim))
+    products, sums = gram_and_moments(zip(angles.split(40), values.split(40), strict=True), 40)
+    torch.testing.assert_close(products, functions.T @ functions, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(sums, functions.T @ values, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("count", [1, 16, 17, 73])

@@ -8,10 +8,9 @@ from torch.autograd import gradcheck
 from gola.data.dataset import Dataset
 from gola.data.sample import Channel, Sample
 from gola.operators.scaling import Scaling
-from gola.registry import OPERATORS
 from gola.surrogate.fit import fit
 from gola.surrogate.surrogate import Surrogate
-from tests.operators.test_battery import GIVEN, ready_operator
+from tests.operators.test_battery import GIVEN, NAMES, ready_operator
 
 NUM_POINTS = 24
 # The library's Fourier transforms keep single precision.
@@ -45,7 +44,7 @@ def tensors_of(sample, at):
     return [torch.from_numpy(one).clone().requires_grad_(one.size > 0) for one in given]
 
 
-@pytest.fixture(params=OPERATORS, scope="module")
+@pytest.fixture(params=NAMES, scope="module")
 def case(request):
     surrogate, sample = surrogate_of(request.param)
     return surrogate, sample, 0.1 + 0.8 * np.random.default_rng(1).random((3, 2))

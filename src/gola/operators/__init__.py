@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gola.operators.closed_form.pod_gp import PodGp, PodGpConfig
     from gola.operators.closed_form.pod_rbf import PodRbf, PodRbfConfig
     from gola.operators.cloud import Cloud
+    from gola.operators.fitted_evolution.fitted_evolution import FittedEvolution, FittedEvolutionConfig
     from gola.operators.fitted_pde.fitted_pde import FittedPde, FittedPdeConfig
     from gola.operators.gola.gola import Gola, GolaConfig
     from gola.operators.linear.linear import Linear, LinearConfig
@@ -31,6 +32,8 @@ _HOMES = {
     "DeepONet": "baselines.deeponet",
     "DeepONetConfig": "baselines.deeponet",
     "FitResult": "operator",
+    "FittedEvolution": "fitted_evolution.fitted_evolution",
+    "FittedEvolutionConfig": "fitted_evolution.fitted_evolution",
     "FittedPde": "fitted_pde.fitted_pde",
     "FittedPdeConfig": "fitted_pde.fitted_pde",
     "Fno": "baselines.fno",
@@ -73,6 +76,8 @@ __all__ = [
     "DeepONet",
     "DeepONetConfig",
     "FitResult",
+    "FittedEvolution",
+    "FittedEvolutionConfig",
     "FittedPde",
     "FittedPdeConfig",
     "Fno",

@@ -8,7 +8,7 @@ so that the functions are orthonormal for the mean over the box.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import torch
@@ -37,8 +37,8 @@ def lowest_waves(count: int, dim: int) -> Int[Tensor, "mode dim"]:
     return waves[order[:count]]
 
 
-def axis_cosines(angles: Float[Tensor, " point"], count: int) -> Float[Tensor, "point wave"]:
-    r"""Evaluate cos(kθ) for k = 0, …, count − 1.
+def axis_cosines(angles: Float[Tensor, " point"], count: int) -> Float[Tensor, "wave point"]:
+    r"""Evaluate cos(kθ) for k = 0, …, count − 1, a row for each k.
 
     Cosines and sines of few multiples suffice, :math:`\cos (8i + j)θ = \cos 8iθ \cos jθ - \sin 8iθ \sin jθ`: two
     products take a third of the time of a cosine, and lose no digits as a recurrence would.
@@ -46,15 +46,15 @@ def axis_cosines(angles: Float[Tensor, " point"], count: int) -> Float[Tensor, "
     if count <= 2 * _BLOCK:
         return plain_cosines(angles, count)
     steps = torch.arange(-(-count // _BLOCK), dtype=angles.dtype, device=angles.device)
-    few, many = angles[:, None] * steps.new_tensor(range(_BLOCK)), angles[:, None] * (_BLOCK * steps)
-    found = many.cos()[:, :, None] * few.cos()[:, None, :]
-    found = torch.addcmul(found, many.sin()[:, :, None], few.sin()[:, None, :], value=-1.0)
-    return found.flatten(1)[:, :count]
+    few, many = steps.new_tensor(range(_BLOCK))[:, None] * angles, (_BLOCK * steps)[:, None] * angles
+    found = many.cos()[:, None] * few.cos()
+    found = torch.addcmul(found, many.sin()[:, None], few.sin(), value=-1.0)
+    return found.flatten(0, 1)[:count]
 
 
-def plain_cosines(angles: Float[Tensor, " point"], count: int) -> Float[Tensor, "point wave"]:
+def plain_cosines(angles: Float[Tensor, " point"], count: int) -> Float[Tensor, "wave point"]:
     """Return the same as :func:`axis_cosines`, each cosine by itself."""
-    return torch.cos(angles[:, None] * torch.arange(count, dtype=angles.dtype, device=angles.device))
+    return torch.cos(torch.arange(count, dtype=angles.dtype, device=angles.device)[:, None] * angles)
 
 
 def amplitudes(waves: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
@@ -65,8 +65,8 @@ def amplitudes(waves: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 def evaluate(angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"]) -> Float[Tensor, "point mode"]:
     """Evaluate every function at every point, given its angles π(x − o)/E."""
     chosen = waves.to(angles.device)
-    # One row for each wave, so that a function is made of whole rows: three times as fast as picking columns.
-    rows = [axis.T.contiguous() for axis in _scaled_axes(angles, waves)]
+    rows = _scaled_axes(angles, waves)
+    # A function is made of whole rows: three times as fast as picking columns.
     factors = [row.index_select(0, wave) for row, wave in zip(rows, chosen.T, strict=True)]
     return math.prod(factors[1:], start=factors[0]).T
 
@@ -78,15 +78,15 @@ def combine(
     if waves.shape[1] == 1 and coefficients.shape[1] < _FEW_COLUMNS:
         return _combine_on_a_line(angles[:, 0], waves[:, 0], coefficients)
     first, *others = _scaled_axes(angles, waves)
-    size, num_points = first.shape[1], len(angles)
+    size, num_points = first.shape
     if coefficients.shape[1] > size:  # The functions are then smaller than what takes their place.
         return evaluate(angles, waves) @ coefficients
     table = coefficients.new_zeros(size ** waves.shape[1], coefficients.shape[1])
     table = table.index_copy(0, flat_index(waves).to(angles.device), coefficients)
-    partial = first @ table.view(size, -1)
+    partial = table.view(size, -1).T @ first
     for axis in others:
-        partial = (axis[:, :, None] * partial.view(num_points, size, -1)).sum(dim=1)
-    return partial
+        partial = (axis[:, None] * partial.view(size, -1, num_points)).sum(dim=0)
+    return partial.T
 
 
 def _combine_on_a_line(
@@ -119,22 +119,56 @@ def moments(
     angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"], values: Float[Tensor, "point channel"]
 ) -> Float[Tensor, "mode channel"]:
     r"""Return :math:`\sum_i \phi_k(x_i) v_i`, one axis after the other: the functions themselves are not needed."""
-    first, *others = _scaled_axes(angles, waves)
-    if values.shape[1] > first.shape[1]:  # The functions are then smaller than what takes their place.
+    size = int(waves.max()) + 1
+    if values.shape[1] > size:  # The functions are then smaller than what takes their place.
         return evaluate(angles, waves).T @ values
-    partial = values
+    return _moments_of([axis_cosines(angle, size) for angle in angles.T], waves, values)
+
+
+def _moments_of(
+    axes: Sequence[Float[Tensor, "wave point"]], waves: Int[Tensor, "mode dim"], values: Float[Tensor, "point channel"]
+) -> Float[Tensor, "mode channel"]:
+    first, *others = axes
+    partial = values.T
     for axis in reversed(others):
-        partial = (axis[:, :, None] * partial[:, None, :]).flatten(1)
-    table = (first.T @ partial).view(-1, values.shape[1])
-    return table.index_select(0, flat_index(waves).to(angles.device))
+        partial = (axis[:, None] * partial).flatten(0, 1)
+    table = (first @ partial.T).view(-1, values.shape[1])
+    scale = amplitudes(waves).prod(dim=1).to(values)
+    return table.index_select(0, flat_index(waves).to(values.device)) * scale[:, None]
+
+
+def gram_and_moments(
+    portions: Iterable[tuple[Float[Tensor, "_ dim"], Float[Tensor, "_ channel"]]], num_modes: int
+) -> tuple[Float[Tensor, "mode mode"], Float[Tensor, "mode channel"]]:
+    """Return the same as :func:`gram` and :func:`moments`, from the same cosines.
+
+    Args:
+        portions: Angles and values of all points, in portions that fit into memory.
+        num_modes: Number of functions.
+    """
+    sums, totals = [], []
+    for angles, values in portions:
+        waves = lowest_waves(num_modes, angles.shape[1])
+        size = int(waves.max()) + 1
+        axes = [axis_cosines(angle, 2 * size - 1) for angle in angles.T]
+        sums.append(_sums_of_products(axes))
+        few = values.shape[1] <= size
+        totals.append(
+            _moments_of([axis[:size] for axis in axes], waves, values) if few else moments(angles, waves, values)
+        )
+    return _gram_of(_sum(sums), num_modes), _sum(totals)
+
+
+def _sum(parts: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
+    return parts[0] if len(parts) == 1 else torch.stack(list(parts)).sum(dim=0)
 
 
 def _scaled_axes(
     angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"]
-) -> list[Float[Tensor, "point wave"]]:
+) -> list[Float[Tensor, "wave point"]]:
     """Return the factors of the functions along each axis, for every wave number up to the largest."""
     size = int(waves.max()) + 1
-    scale = amplitudes(torch.arange(size)).to(angles)
+    scale = amplitudes(torch.arange(size)).to(angles)[:, None]
     return [axis_cosines(angle, size) * scale for angle in angles.T]
 
 
@@ -151,11 +185,17 @@ def gram(portions: Iterable[Float[Tensor, "_ dim"]], num_modes: int) -> Float[Te
         num_modes: Number of functions.
     """
     first, *others = portions
-    dim = first.shape[1]
-    waves = lowest_waves(num_modes, dim)
-    sums = _sums_of_cosines(first, 2 * int(waves.max()) + 1)
+    count = 2 * int(lowest_waves(num_modes, first.shape[1]).max()) + 1
+    sums = _sums_of_cosines(first, count)
     for angles in others:
-        sums += _sums_of_cosines(angles, len(sums))
+        sums += _sums_of_cosines(angles, count)
+    return _gram_of(sums, num_modes)
+
+
+def _gram_of(sums: Float[Tensor, "*wave"], num_modes: int) -> Float[Tensor, "mode mode"]:
+    """Return the sums over the points of products of functions, from the sums of products of cosines along the axes."""
+    dim = sums.ndim
+    waves = lowest_waves(num_modes, dim)
     # Along the last axis pairs are few enough to be made for all sums at once, which halves what is picked afterwards.
     last = torch.arange(int(waves.max()) + 1, device=sums.device)
     table = (sums[..., last[:, None] + last] + sums[..., (last[:, None] - last).abs()]).flatten()
@@ -168,10 +208,11 @@ def gram(portions: Iterable[Float[Tensor, "_ dim"]], num_modes: int) -> Float[Te
 
 def _sums_of_cosines(angles: Float[Tensor, "point dim"], count: int) -> Float[Tensor, "*wave"]:
     """Return the sums over the points of the products of cosines along the axes."""
-    return torch.einsum(
-        {1: "pa->a", 2: "pa,pb->ab", 3: "pa,pb,pc->abc", 4: "pa,pb,pc,pd->abcd"}[angles.shape[1]],
-        *[axis_cosines(angle, count) for angle in angles.T],
-    )
+    return _sums_of_products([axis_cosines(angle, count) for angle in angles.T])
+
+
+def _sums_of_products(axes: Sequence[Float[Tensor, "wave point"]]) -> Float[Tensor, "*wave"]:
+    return torch.einsum({1: "ap->a", 2: "ap,bp->ab", 3: "ap,bp,cp->abc", 4: "ap,bp,cp,dp->abcd"}[len(axes)], *axes)
 
 
 @lru_cache(maxsize=4)

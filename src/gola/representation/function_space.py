@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gola.representation.cholesky import cholesky
-from gola.representation.cosines import amplitudes, combine, evaluate, gram, lowest_waves, moments
+from gola.representation.cosines import amplitudes, combine, evaluate, gram, gram_and_moments, lowest_waves, moments
 from gola.representation.fitted import Fitted
 from gola.representation.shared_points import Recent, runs
 
@@ -191,11 +191,17 @@ class FunctionSpace(Fitted):
     def _angles_at(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "point dim"]:
         return self.angles(self.fractions(points))
 
-    def _factors(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
-        """Return the factors of the normal equations."""
-        matrix = self.gram(points)
+    def _factors_and_moments(
+        self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
+    ) -> tuple[Float[Tensor, "mode mode"], Float[Tensor, "mode channel"]]:
+        """Return the factors of the normal equations, and their right sides."""
+        known = self._recent.known(points, self.penalties, self.lower)
+        if known is not None:
+            return known, self.moments(points, values)
+        portions = zip(self._angles_at(points).split(_PORTION), values.split(_PORTION), strict=True)
+        matrix, sums = gram_and_moments(portions, self.num_modes)
         matrix.diagonal().add_(self.penalties)
-        return cholesky(matrix)
+        return self._recent.keep(cholesky(matrix), points, self.penalties, self.lower), sums
 
     def fits(
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
@@ -205,9 +211,8 @@ class FunctionSpace(Fitted):
             yield self._fit(places, sample_values.double())
 
     def _fit(self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]) -> "FunctionFit":
-        factors = self._recent.of(lambda: self._factors(points), points, self.penalties, self.lower)
         centre, averages = values.mean(dim=0), self.averages
-        sums = self.moments(points, values - centre)
+        factors, sums = self._factors_and_moments(points, values - centre)
         # How much a unit of the mean pulls at each coefficient is one more column: the factors are read once.
         solved = torch.cholesky_solve(torch.cat([sums, averages[:, None]], dim=1), factors)
         solution, pulls = solved[:, :-1], solved[:, -1]

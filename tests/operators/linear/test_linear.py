@@ -7,7 +7,7 @@ from gola.operators.cloud import Cloud
 from gola.operators.linear.green import MOST_WAVES
 from gola.operators.linear.linear import Linear
 from gola.operators.linear.linear_map import GreenPrior
-from gola.operators.linear.search import choose_symmetries
+from gola.operators.linear.search import SymmetryTest
 from gola.problems import make_problem
 from gola.representation.symmetry import Symmetries
 from tests.operators.closed_form.examples import (
@@ -128,14 +128,14 @@ def test_symmetries_are_found_with_their_signs(symmetric):
 
 
 def test_symmetries_that_a_first_fit_misses_are_found_by_the_next(symmetric, monkeypatch):
-    rounds = []
+    rounds, accepted = [], SymmetryTest.accepted
 
-    def missing_some(*fit, tolerance):
-        found = choose_symmetries(*fit, tolerance=tolerance)
+    def missing_some(test, tolerance):
+        found = accepted(test, tolerance)
         rounds.append(found if rounds else Symmetries(found.elements[:2]))
         return rounds[-1]
 
-    monkeypatch.setattr("gola.operators.linear.steps.choose_symmetries", missing_some)
+    monkeypatch.setattr(SymmetryTest, "accepted", missing_some)
     operator = fitted_to(turned)
     assert [len(found) for found in rounds] == [2, 4]
     assert len(operator.symmetries) == 4

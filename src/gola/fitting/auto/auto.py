@@ -47,7 +47,16 @@ class AutoConfig(OperatorConfig):
     """
 
     # The cheapest first: where the time is short, it is the last ones that are left out.
-    members: tuple[str, ...] = ("pod_gp", "kernel", "periodic_kernel", "linear", "morphed_gp", "fitted_pde", "spectral")
+    members: tuple[str, ...] = (
+        "pod_gp",
+        "kernel",
+        "periodic_kernel",
+        "linear",
+        "fitted_evolution",
+        "morphed_gp",
+        "fitted_pde",
+        "spectral",
+    )
     num_networks: int = 5
     num_steps: int = 1500
     residual_weight: float = 0.1

@@ -15,6 +15,7 @@ from gola.geometry.symmetry import Symmetry, candidates, largest_group
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
 from gola.operators.closed_form.covariance import FAMILIES
 from gola.operators.closed_form.one_thread import one_thread
+from gola.operators.closed_form.periodic_samples import looks_periodic, periodic_grid
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.shift_kernel import (
     ShiftKernel,
@@ -32,7 +33,7 @@ from gola.operators.cloud import Cloud
 from gola.operators.operator import OperatorConfig
 from gola.operators.symmetry_test import not_refuted
 from gola.protocol import FitTask
-from gola.representation.periodic_grid import PeriodicGrid, likely_periods
+from gola.representation.periodic_grid import PeriodicGrid
 from gola.representation.representatives import spread
 
 # Samples that kernels are compared on, and steps of the optimiser.
@@ -88,14 +89,7 @@ class PeriodicKernel(ClosedForm):
     @classmethod
     def is_worth_trying(cls, task: FitTask) -> bool:
         """Whether every axis is periodic, as declared or as the samples look."""
-        if not task.num_fields:
-            return False
-        if task.periods is not None:
-            return None not in task.periods
-        if task.correspondence != "same points":
-            return False
-        points = torch.from_numpy(task.samples[0].points)
-        return all(likely_periods(points, _fields(task, name)) is not None for name in ("inputs", "targets"))
+        return looks_periodic(task)
 
     @property
     def kernel(self) -> ShiftKernel:
@@ -148,16 +142,8 @@ class PeriodicKernel(ClosedForm):
         points, values = (torch.split(part.double(), cloud.sizes) for part in (cloud.points, cloud.values))
         return self._predicted(self.solutions.coefficients(points, values))
 
-    def _solution_space(self, samples: Samples) -> PeriodicGrid:
-        periods = samples.periods
-        if periods is None and samples.share_points:
-            periods = likely_periods(samples.points[0], [*samples.inputs, *samples.targets])
-        if periods is None:
-            raise ValueError(
-                f"The {self.title} needs axes that are periodic; declare them, as in Dataset.from_arrays(…,"
-                " periods=(1.0,)), or name another operator."
-            )
-        return PeriodicGrid.around(samples.points[0], periods, most=_MOST_NODES)
+    def _solution_space(self, samples: Samples, num_modes: int) -> PeriodicGrid:  # noqa: ARG002 - the grid decides
+        return periodic_grid(samples, self.title, most=_MOST_NODES)
 
     def _tried(
         self,
@@ -314,7 +300,3 @@ def _signed(dim: int) -> list[Symmetry]:
     plain = [one for one in candidates(dim) if (one.input_sign, one.output_sign) == (1, 1)]
     both = [*plain, Symmetry.identity(dim)]
     return [*plain, *(replace(one, input_sign=-1, output_sign=-1) for one in both)]
-
-
-def _fields(task: FitTask, name: str) -> list[Float[Tensor, "point channel"]]:
-    return [torch.from_numpy(getattr(sample, name)) for sample in task.samples]

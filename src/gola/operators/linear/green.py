@@ -224,7 +224,7 @@ def axis_matrices(
 def _cosines_along(space: FunctionSpace, fractions: Float[Tensor, " fraction"]) -> Float[Tensor, "fraction wave"]:
     """Evaluate the cosines of one axis at fractions of the bounding box."""
     count = int(space.waves.max()) + 1
-    return axis_cosines(space.angles(fractions), count) * amplitudes(torch.arange(count)).to(fractions)
+    return axis_cosines(space.angles(fractions), count).T * amplitudes(torch.arange(count)).to(fractions)
 
 
 @cache

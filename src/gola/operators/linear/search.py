@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gola.geometry.symmetry import candidates, largest_group
+from gola.geometry.symmetry import Symmetry, candidates, largest_group
 from gola.metrics import relative_l2
 from gola.operators.closed_form.ridge import fit_ridge
 from gola.operators.closed_form.ridge_path import RidgePath
@@ -142,35 +142,63 @@ def choose_spectral_prior(
     return min(scored, key=lambda candidate: candidate[0])[1]
 
 
-def choose_symmetries(
-    inputs: FunctionSpace,
-    coefficients: Float[Tensor, "sample channel mode"],
-    outputs: FunctionSpace,
-    found: LinearMap,
-    samples: Samples,
-    *,
-    tolerance: float,
-) -> Symmetries:
-    """Return the symmetries of a fitted map: those whose copies it predicts about as well as samples left out.
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SymmetryTest:
+    """How well a fitted map predicts copies of training samples by symmetries.
 
-    Args:
-        inputs: The space of the inputs.
-        coefficients: Of the inputs of the samples.
-        outputs: The space of the solutions.
-        found: The map.
-        samples: The training samples.
-        tolerance: How many times as large the error on copies may be.
+    Attributes:
+        errors: The relative error of each tested sample's copy by each candidate.
+        held_out: The relative errors of the samples themselves, held out.
+        dim: Number of coordinates of a point.
+        at_most: Number of symmetries that may be taken together.
     """
-    rows = spread(len(samples), at_most=_TESTED_SAMPLES)
-    tested = candidates(inputs.dim, has_time_axis=samples.has_time_axis)
-    copies = [symmetry.input_sign * composed(symmetry, inputs, coefficients[rows]) for symmetry in tested]
-    predictions = [found.held_out[rows]]
-    # All copies at once: the matrix of the map is large, and is read once.
-    for symmetry, copy in zip(tested, found(torch.cat(copies)).split(len(rows)), strict=True):
-        predictions.append(symmetry.output_sign * composed(symmetry.inverse, outputs, copy.mT).mT)
-    held_out, *errors = _errors(outputs, torch.stack(predictions), samples, rows)
-    accepted = not_refuted(dict(zip(tested, errors, strict=True)), held_out, tolerance=tolerance)
-    return Symmetries(largest_group(accepted, inputs.dim, at_most=max(1, _MOST_COPIES // len(samples))))
+
+    errors: dict[Symmetry, Float[np.ndarray, " row"]]
+    held_out: Float[np.ndarray, " row"]
+    dim: int
+    at_most: int
+
+    @staticmethod
+    def of(
+        inputs: FunctionSpace,
+        coefficients: Float[Tensor, "sample channel mode"],
+        outputs: FunctionSpace,
+        found: LinearMap,
+        samples: Samples,
+    ) -> "SymmetryTest":
+        """Predict copies of some samples.
+
+        Args:
+            inputs: The space of the inputs.
+            coefficients: Of the inputs of the samples.
+            outputs: The space of the solutions.
+            found: The map.
+            samples: The training samples.
+        """
+        rows = spread(len(samples), at_most=_TESTED_SAMPLES)
+        tested = candidates(inputs.dim, has_time_axis=samples.has_time_axis)
+        copies = [symmetry.input_sign * composed(symmetry, inputs, coefficients[rows]) for symmetry in tested]
+        predictions = [found.held_out[rows]]
+        # All copies at once: the matrix of the map is large, and is read once.
+        for symmetry, copy in zip(tested, found(torch.cat(copies)).split(len(rows)), strict=True):
+            predictions.append(symmetry.output_sign * composed(symmetry.inverse, outputs, copy.mT).mT)
+        held_out, *errors = _errors(outputs, torch.stack(predictions), samples, rows)
+        return SymmetryTest(
+            errors=dict(zip(tested, errors, strict=True)),
+            held_out=held_out,
+            dim=inputs.dim,
+            at_most=max(1, _MOST_COPIES // len(samples)),
+        )
+
+    def accepted(self, tolerance: float) -> Symmetries:
+        """Return the symmetries of the map: those whose copies it predicts about as well as samples left out.
+
+        Args:
+            tolerance: How many times as large the error on copies may be.
+        """
+        accepted = not_refuted(self.errors, self.held_out, tolerance=tolerance)
+        return Symmetries(largest_group(accepted, self.dim, at_most=self.at_most))
 
 
 def _errors(

@@ -7,15 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, final, runtime_checkable
 
+from gola.operators.closed_form.input_features import FittedInputs
 from gola.operators.linear.candidate import Candidate, LinearTask
 from gola.operators.linear.diffusion import Diffusion
 from gola.operators.linear.reciprocity import Reciprocity
-from gola.operators.linear.search import choose_symmetries
+from gola.operators.linear.search import SymmetryTest
 from gola.operators.symmetry_test import TOLERANCE
 from gola.representation.symmetry import Symmetries
 
 # A proposal has to have this share of the error or less: what differs by less differs by chance.
 CLEARLY_BETTER = 0.97
+# Finer inputs may make a medium explain the samples better by this factor.
+_NEARLY = 1.5
 
 
 @runtime_checkable
@@ -92,17 +95,21 @@ class Augmentation:
 
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose maps that are chosen and fitted again with augmented samples."""
-        largest = len(best.symmetries)
+        largest, tested = len(best.symmetries), self._tested(best, task)
         for tolerance in self.tolerances:
-            symmetries = choose_symmetries(
-                best.read.inputs.space, best.read.features, task.outputs, best.found, task.samples, tolerance=tolerance
-            )
+            symmetries = tested.accepted(tolerance)
             if len(symmetries) > largest:
                 largest = len(symmetries)
                 tried = [prior(best.near, best.wide, symmetries) for prior in task.promising_priors(best)]
                 proposal = min(tried, key=lambda candidate: candidate.error)
                 yield proposal
-                best = proposal if proposal.error < CLEARLY_BETTER * best.error else best
+                if proposal.error < CLEARLY_BETTER * best.error and tolerance != self.tolerances[-1]:
+                    best, tested = proposal, self._tested(proposal, task)
+
+    @staticmethod
+    def _tested(best: Candidate, task: LinearTask) -> SymmetryTest:
+        read = best.read
+        return SymmetryTest.of(read.inputs.space, read.features, task.outputs, best.found, task.samples)
 
 
 @final
@@ -130,20 +137,28 @@ class Medium:
 
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose the map of the medium that explains the samples, if it explains them well."""
-        near = best.near
-        if near.features.shape[1] > 1 or task.solutions.shape[2] > 1:
+        if best.near.features.shape[1] > 1 or task.solutions.shape[2] > 1:
             return
-        diffusion = Diffusion(
+        # What no medium explains by far is not worth finer inputs.
+        if not self._diffusion(best.near, task).explains(_NEARLY * best.error):
+            return
+        near = task.finer(best.near)
+        diffusion = self._diffusion(near, task)
+        # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
+        if diffusion.explains(best.error):
+            none = Symmetries.none(task.outputs.dim)
+            plain = replace(best, near=near, is_wide=False, prior=None, symmetries=none, noise=None)
+            yield task.with_map(plain, diffusion.map())
+
+    @staticmethod
+    def _diffusion(near: FittedInputs, task: LinearTask) -> Diffusion:
+        return Diffusion(
             inputs=near.inputs.space,
             features=near.features,
             outputs=task.outputs,
             solutions=task.solutions,
             samples=task.samples,
         )
-        # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
-        if diffusion.explains(best.error):
-            plain = replace(best, is_wide=False, prior=None, symmetries=Symmetries.none(task.outputs.dim), noise=None)
-            yield task.with_map(plain, diffusion.map())
 
 
 STEPS: tuple[Step, ...] = (
