@@ -1,7 +1,7 @@
 """Every sample its own shape: ``python -m benchmarks.shapes [--problem NAME] [--seed N] [--method NAME]``.
 
 Each run adds a line to ``results/shapes.jsonl``; those that are there are not repeated. ``--page`` writes the
-leaderboard of all lines to ``docs/leaderboard.md``.
+leaderboard of all lines to ``docs/leaderboard.md``, with its figure.
 """
 
 import argparse
@@ -14,10 +14,12 @@ import torch
 
 from benchmarks.engineering.cases import Split
 from benchmarks.shapes.data import PROBLEMS, data_of, seeds_of
+from benchmarks.shapes.figure import draw
 from benchmarks.shapes.methods import fitted
 from benchmarks.shapes.page import page
 
 RESULTS, PAGE = Path("results/shapes.jsonl"), Path("docs/leaderboard.md")
+FIGURE = Path("docs/images/leaderboard.png")
 SECONDS = 120.0
 METHODS = ("fitted_pde", "morphed_gp", "kernel", "linear", "pod_raster", "nearest", "mean")
 
@@ -70,6 +72,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.page:
         PAGE.write_text(page(lines()))
+        draw(lines()).savefig(FIGURE, dpi=110)
         return
     torch.set_num_threads(1)
     for name in options.problem:

@@ -24,6 +24,8 @@ _ALIKE = 1.5
 # Terms beyond the plain equation are tried if its error on these is larger than this, and kept if they lower it to this
 # share; with less than the other share they are kept alone.
 _EXPLAINED, _HELPS, _CLEAR = 0.03, 0.7, 0.3
+# They are not tried where these few have more values: in space, and with Newton steps, that would take minutes.
+_MOST_VALUES = {2: 30_000, 3: 6_000}
 # If all samples have errors so many times as large as the few, steps go on with all of them.
 _WORSE = 2.0
 # If the error on these few is larger, the law is none, and more steps would not make it one.
@@ -80,7 +82,7 @@ def fit_law(
     systems = [system_of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
     examples = examples_of(systems, wanted)
     few = examples[: _enough(wanted)]
-    paths, error = _trials(law, few, num_steps)
+    paths, error = _trials(law, few, meshes[0].dim, num_steps)
     steps = (0, 0) if error > _HOPELESS else (num_steps, min(num_steps, _LAST_STEPS))
     fits = [_refined(law, path, few, examples[: _affordable(path[1].shape[1], wanted)], steps) for path in paths]
     found = []
@@ -105,7 +107,7 @@ def fit_law(
 Path = tuple[Float[Tensor, " coefficient"], Float[Tensor, "coefficient free"]]
 
 
-def _trials(law: Law | Arrival, first: Sequence[Example], num_steps: int) -> tuple[list[Path], float]:
+def _trials(law: Law | Arrival, first: Sequence[Example], dim: int, num_steps: int) -> tuple[list[Path], float]:
     """Fit to a few samples, with few coefficients first, and return the least error.
 
     Returned are all coefficients of the plain equation, and fewer if they do nearly as well; with each comes which of
@@ -123,7 +125,8 @@ def _trials(law: Law | Arrival, first: Sequence[Example], num_steps: int) -> tup
     if levels[simplest].shape != levels[-1].shape and least <= len(first) * _HOPELESS**2:
         paths.insert(0, (known[simplest][0], levels[simplest]))
     best = known[-1]
-    for free in law.further():
+    is_small = sum(one.targets.numel() for one in first) <= _MOST_VALUES[dim]
+    for free in law.further() if is_small else []:
         if best[1].squares <= len(first) * _EXPLAINED**2:
             break
         trial = fitted(law, first, best[0], num_steps, free)
