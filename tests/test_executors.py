@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import types
+import warnings
 
 import psutil
 import pytest
@@ -25,6 +26,15 @@ def test_results_come_with_their_keys_from_other_processes():
         pids = dict(completed(workers, os.getpid, {0: ()}))
     assert results == {0: 0, 1: 1, 2: 4}
     assert pids[0] != os.getpid()
+
+
+def test_warnings_of_workers_come_in_one_line(capfd):
+    with workers_for(2, num_workers=2) as workers:
+        list(
+            completed(workers, warnings.warn, {number: (f"take care {number}", RuntimeWarning) for number in range(2)})
+        )
+    told = [line for line in capfd.readouterr().err.splitlines() if line.strip()]
+    assert sorted(told) == ["Warning: take care 0", "Warning: take care 1"]
 
 
 def children():

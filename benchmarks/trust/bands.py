@@ -16,7 +16,8 @@ from gola.operators.closed_form.closed_form import ClosedForm
 from gola.operators.operator import FitResult, OperatorConfig
 from gola.protocol import FitTask, TrainingConfig
 from gola.registry import OPERATORS
-from gola.surrogate.calibration_study import KINDS, LEVELS, judged_sample, spearman
+from gola.surrogate.calibration_study import KINDS, LEVELS, judged_samples, supported_levels
+from gola.surrogate.estimates import rank_correlation
 from gola.surrogate.quick import quick_operator
 
 METHODS = ("kernel", "linear", "pod_gp", "auto", "deeponet")
@@ -58,8 +59,7 @@ def _row(train: Dataset, test: Dataset, name: str, split: int) -> list[str]:
     if not OPERATORS[name].holds_out:
         options = {"training": TrainingConfig(num_steps=NUM_STEPS, held_out_folds=NUM_FOLDS)}
     surrogate = fit(train, operator, seed=split, progress=False, **options)
-    levels = [level for level in LEVELS if level <= len(train) / (len(train) + 1) + 1e-9]
-    judged = [judged_sample(surrogate, sample, levels) for sample in test]
+    judged, levels = judged_samples(surrogate, test), supported_levels(len(train))
     held = [
         f"{np.mean([one.held[level, kind] for one in judged]):.5g}" if level in levels else ""
         for kind in KINDS
@@ -67,7 +67,10 @@ def _row(train: Dataset, test: Dataset, name: str, split: int) -> list[str]:
     ]
     estimated, actual = (np.array([getattr(one, name) for one in judged]) for name in ("estimated", "actual"))
     half_width = np.median([one.half_widths[0.9, "pointwise"] for one in judged])
-    return [*held, *(f"{x:.4g}" for x in (actual.mean(), estimated.mean(), spearman(estimated, actual), half_width))]
+    return [
+        *held,
+        *(f"{x:.4g}" for x in (actual.mean(), estimated.mean(), rank_correlation(estimated, actual), half_width)),
+    ]
 
 
 @contextmanager

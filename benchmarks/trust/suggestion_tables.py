@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmarks.trust.band_tables import Row
 from benchmarks.trust.suggestions import BATCH, HOW, LAST, NUM_POOL, NUM_TEST, START
+from gola.problems import make_problem
 
 JUDGED = 30
 """The number of random samples whose error is to be reached."""
@@ -16,13 +17,14 @@ _Curves = Mapping[int, list[float]]
 
 def suggestion_tables(rows: Sequence[Row]) -> list[str]:
     """Return the text and the table in Markdown."""
-    shares, lines = [], []
+    shares: dict[bool, list[float]] = {False: [], True: []}
+    lines = []
     for problem in dict.fromkeys(row["problem"] for row in rows):
         curves = {how: _curves([row for row in rows if (row["problem"], row["how"]) == (problem, how)]) for how in HOW}
         if any(not curve.get(LAST) for curve in curves.values()):
             continue
         needed = needed_samples(curves["suggested"], mean(curves["random"][JUDGED]))
-        shares.append(needed / JUDGED)
+        shares[bool(make_problem(problem).inputs)].append(needed / JUDGED)
         ratio, spread = _ratio(curves["suggested"][JUDGED], curves["random"][JUDGED])
         random, suggested = (mean(curves[how][JUDGED]) for how in HOW)
         quotient = f"{ratio:.2f} ×÷ {spread:.2f}"
@@ -30,9 +32,10 @@ def suggestion_tables(rows: Sequence[Row]) -> list[str]:
             f"| {problem} | {len(curves['random'][JUDGED])} | {random:.3g} | {suggested:.3g} | {quotient} |"
             f" {needed:.0f}, {100 * needed / JUDGED:.0f} % |"
         )
-    median = f"{100 * np.median(shares):.0f} %" if shares else "not measured yet"
+    medians = {"parameters": _median(shares[False]), "functions": _median(shares[True])}
+    medians["all"] = _median(shares[False] + shares[True])
     return [
-        _HEAD.format(start=START, batch=BATCH, pool=NUM_POOL, test=NUM_TEST, judged=JUDGED, median=median),
+        _HEAD.format(start=START, batch=BATCH, pool=NUM_POOL, test=NUM_TEST, judged=JUDGED, **medians),
         f"| problem | splits | random, {JUDGED} | suggested, {JUDGED} | quotient | samples for the error of random |",
         "|---|---|---|---|---|---|",
         *lines,
@@ -56,6 +59,10 @@ def mean(errors: Sequence[float]) -> float:
     return float(np.exp(np.mean(np.log(errors))))
 
 
+def _median(shares: Sequence[float]) -> str:
+    return f"{100 * np.median(shares):.0f} %" if shares else "not measured yet"
+
+
 def _curves(rows: Sequence[Row]) -> _Curves:
     found = defaultdict(list)
     for row in rows:
@@ -72,6 +79,6 @@ def _ratio(suggested: Sequence[float], random: Sequence[float]) -> tuple[float, 
 _HEAD = """From the same {start} samples on, batches of {batch} out of a pool of {pool} were added and the operator
 fitted again: suggested ones, or random ones. Errors are on {test} other samples, geometric means over splits. The last
 column says with how many suggested samples the error of {judged} random ones is reached, and how much of {judged} that
-is; the median over problems is {median} (wanted: 70 % at most). `pod_gp` for parameters and moved meshes, `kernel` for
-input functions.
+is; the median over problems is {all} (wanted: 70 % at most), {parameters} for parameters and {functions} for input
+functions. `pod_gp` for parameters and moved meshes, `kernel` for input functions.
 """

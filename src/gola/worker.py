@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections import deque
 from queue import SimpleQueue
 from typing import IO, Any, final
@@ -123,10 +124,16 @@ def main() -> None:
     # Nothing that a job reads or prints may come between the messages.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
+    warnings.showwarning = _show_warning
     jobs: SimpleQueue[bytes | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, jobs), daemon=True).start()
     while (job := jobs.get()) is not None:
         _send(replies, _reply(job))
+
+
+def _show_warning(message: Warning | str, *_where: Any, **_line: Any) -> None:
+    """Write a warning without the line of code, which is one of this module and says nothing to anybody."""
+    sys.stderr.write(f"Warning: {message}\n")
 
 
 def _listen(requests: IO[bytes], jobs: "SimpleQueue[bytes | None]") -> None:

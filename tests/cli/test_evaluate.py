@@ -54,6 +54,17 @@ def test_a_table_is_printed_for_people(finished):
     assert "Median time of a prediction: " in printed
 
 
+def test_estimated_errors_stand_beside_the_actual_ones(data, tmp_path):
+    success("train", data, "--operator", "kernel", "--num-train", 6, "--num-points", 60, "--out", tmp_path)
+    printed = success("evaluate", tmp_path, "--by-sample")
+    assert "Estimated for each prediction at 60 points: " in printed
+    assert "of 4 errors lay in their intervals of 85.71 %" in " ".join(printed.split())
+    assert "estimated" in printed
+    [row] = evaluations(tmp_path)
+    assert [set(one) for one in row["estimates"]] == [{"value", "lower", "upper"}] * 4
+    assert f"{row['errors'][2]:.4f}" in printed
+
+
 def test_further_metrics_are_computed_by_name(finished):
     [row] = evaluations(finished, "--num-points", 100, "--metrics", "rmse,r2")
     _, test = RunConfig.load(finished).whole_samples()

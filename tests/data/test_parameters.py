@@ -123,3 +123,16 @@ def test_parameters_for_what_reads_none_are_refused():
 
 def test_a_table_without_rows_is_no_table():
     assert as_table(None) == (None, ())
+
+
+def test_names_may_have_units_in_brackets():
+    points, values = np.random.default_rng(0).random((5, 2)), np.ones((3, 5))
+    dataset = Dataset.from_arrays(
+        points,
+        targets=values,
+        parameters=[[1.0], [2.0], [3.0]],
+        parameter_names=["speed [m/s]"],
+        target_channels=["temperature [K]"],
+    )
+    assert dataset.parameters == (Channel(name="speed", unit="m/s"),)
+    assert dataset.targets == (Channel(name="temperature", unit="K"),)

@@ -1,9 +1,11 @@
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import gola
+from gola.data.sample import Channel
 from gola.surrogate.coverage import Coverage
 
 
@@ -76,3 +78,17 @@ def test_it_is_kept_in_the_file(surrogate, tmp_path):
     loaded = gola.Surrogate.load(tmp_path / "plate.gola")
     assert np.array_equal(loaded.coverage.points, surrogate.coverage.points)
     assert loaded.coverage.to_dict() == surrogate.coverage.to_dict()
+
+
+def test_parameters_over_decades_are_judged_by_their_logarithms():
+    def said(low, high, value):
+        coverage = replace(whole, lowest_parameters=(low,), highest_parameters=(high,), num_samples=30)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            coverage.warn_of_parameters(np.array([value]), [Channel(name="k")])
+        return len(caught)
+
+    whole = Coverage(points=np.empty((0, 2)), lower=(), upper=(), fewest_points=4)
+    # A tenth of the range is allowed: of 9 it is 0.9, of the decades from 1 to 100 a factor of 1.6.
+    assert [said(1.0, 10.0, value) for value in (10.8, 11.0, 0.2, -0.1)] == [0, 1, 0, 1]
+    assert [said(1.0, 100.0, value) for value in (155.0, 170.0, 0.65, 0.5, -1.0)] == [0, 1, 0, 1, 1]

@@ -3,7 +3,9 @@ import pytest
 
 from gola.data.dataset import Dataset
 from gola.surrogate.evaluation import evaluate
+from gola.surrogate.fit import fit
 from tests.fits import small_data, small_surrogate
+from tests.surrogate.uncertainty.test_bands import KERNEL, waves
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +76,20 @@ def test_other_channels_are_refused(surrogate, data):
     other = Dataset.from_arrays(points, values, input_channels=["speed"])
     with pytest.raises(ValueError, match="target channels none; the surrogate predicts travel_time"):
         evaluate(surrogate, other)
+
+
+def test_the_errors_to_expect_are_those_of_single_predictions():
+    surrogate, test = fit(waves(12), KERNEL, progress=False), waves(4, seed=2)
+    evaluation = evaluate(surrogate, test)
+    singly = [surrogate.predict_sample(sample, interval=0.9).error for sample in test]
+    assert [one.value for one in evaluation.estimates] == pytest.approx([one.value for one in singly], rel=1e-6)
+    assert [one.upper for one in evaluation.estimates] == pytest.approx([one.upper for one in singly], rel=1e-6)
+    pairs = zip(evaluation.estimates, evaluation.errors, strict=True)
+    assert evaluation.num_within == sum(one.lower <= error <= one.upper for one, error in pairs)
+    assert evaluation.to_dict()["estimated"]["level"] == evaluation.level == 0.9
+
+
+def test_without_held_out_predictions_there_is_nothing_to_expect(surrogate, data):
+    evaluation = evaluate(surrogate, data)
+    assert evaluation.estimates == ()
+    assert "estimated" not in evaluation.to_dict()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gola.surrogate.learning_curve import learning_curve
+from gola.surrogate.learning_curve import _unions, learning_curve
 from gola.surrogate.power_law import PowerLaw
 from tests.surrogate.uncertainty.test_bands import KERNEL, waves
 
@@ -28,7 +28,20 @@ def test_errors_that_no_longer_fall_are_forecast_to_stay():
 def test_what_is_known_less_well_has_a_wider_forecast():
     laws = [PowerLaw.fitted(SIZES, 1.0 / SIZES, np.full(4, one)) for one in (0.03, 0.3)]
     spreads = [np.ptp(np.log(law.quantiles(80, QUARTILES))) for law in laws]
-    assert spreads[1] > 1.5 * spreads[0]
+    assert spreads[1] > 1.3 * spreads[0]
+
+
+def test_known_errors_are_met_and_forecasts_get_wider_with_every_further_sample():
+    law = PowerLaw.fitted(SIZES, 1.0 / SIZES, np.full(4, 0.03))
+    spreads = [np.ptp(np.log(law.quantiles(size, QUARTILES))) for size in (40, 60, 80, 160)]
+    assert spreads == sorted(spreads)
+    assert spreads[0] < 0.15 < spreads[2]
+
+
+def test_every_sample_is_in_as_many_parts_as_any_other():
+    unions = list(_unions(22, seed=3))
+    assert [size for size, _ in unions] == [6] * 4 + [11] * 6 + [16] * 4
+    assert set(np.bincount(np.concatenate([rows for _, rows in unions]))) == {1 + 3 + 3}
 
 
 @pytest.fixture(scope="module")

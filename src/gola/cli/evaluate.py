@@ -42,9 +42,15 @@ def evaluate(
     seed: Annotated[
         int | None, typer.Option(help="Random seed of the points; as in the run by default.", min=0)
     ] = None,
+    by_sample: Annotated[
+        bool, typer.Option("--by-sample", help="List every sample: its error beside the one that was estimated.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the relative L2 error of a surrogate on samples that it has never seen."""
+    """Measure the relative L2 error of a surrogate on samples that it has never seen.
+
+    Where the surrogate can say beforehand how large the error of a prediction should be, it is told how true that was.
+    """
     from gola.runs import RunConfig  # PyTorch is slow to import
     from gola.runs.folder import RunFolder
 
@@ -67,6 +73,11 @@ def evaluate(
     table = _error_table(record["evaluations"], surrogate)
     output.print(table)
     say(_explanation(record["evaluations"], table))
+    for row in record["evaluations"]:
+        if row["estimates"]:
+            say(_estimated(row))
+        if by_sample:
+            output.print(_sample_table(row))
     if metrics is not None:
         output.print(_metric_table(record["evaluations"], surrogate))
 
@@ -140,6 +151,33 @@ def _explanation(rows: list[dict[str, Any]], table: Table) -> str:
     times = ", ".join(f"{1000 * row['seconds']:.1f} ms at {row['num_points'] or 'all'} points" for row in rows)
     variation = " Variation: mean error relative to how the target varies over the points, without its mean."
     return f"Median time of a prediction: {times}." + (variation if table.columns[-1].header == "variation" else "")
+
+
+def _estimated(row: dict[str, Any]) -> str:
+    """Say how true the errors were that were estimated of each prediction before the truth was known."""
+    found, count = row["estimated"], row["num_samples"]
+    at = f" at {row['num_points']} points" if row["num_points"] else ""
+    return (
+        f"Estimated for each prediction{at}: {found['mean']:.4f} in the mean; {found['num_within']} of {count} errors"
+        f" lay in their intervals of {100 * found['level']:.4g} %, rank correlation {found['rank_correlation']:.2f}."
+    )
+
+
+def _sample_table(row: dict[str, Any]) -> Table:
+    """Return the error of each sample beside what was estimated."""
+    columns = ["sample", "error"]
+    estimates = row["estimates"]
+    if estimates:
+        columns += ["estimated", f"{100 * row['estimated']['level']:.4g} % of errors", ""]
+    table = Table(*columns, box=SIMPLE)
+    for number, error in enumerate(row["errors"]):
+        cells = [str(number), f"{error:.4f}"]
+        if estimates:
+            one = estimates[number]
+            mark = "below" if error < one["lower"] else "above" if error > one["upper"] else ""
+            cells += [f"{one['value']:.4f}", f"{one['lower']:.4f} to {one['upper']:.4f}", mark]
+        table.add_row(*cells)
+    return table
 
 
 def _spread(errors: list[float]) -> tuple[str, str, str]:

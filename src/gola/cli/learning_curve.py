@@ -33,8 +33,8 @@ def learning_curve(
 ) -> None:
     """Fit to parts of the samples, and say what more samples would bring.
 
-    Eleven fits: to a quarter, half, three quarters and all of the samples. A power law with a floor continues the
-    errors; 8 of 10 forecasts should lie in the range that is given.
+    Fifteen fits: to quarters, halves and three quarters of the samples, and to all of them. A power law with a floor
+    continues the errors; 8 of 10 forecasts should lie in the range that is given.
     """
     from gola.data.dataset import Dataset  # PyTorch is slow to import
     from gola.surrogate.learning_curve import learning_curve as curve_of

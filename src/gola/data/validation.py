@@ -14,8 +14,8 @@ _OPTIONAL = ("boundary", "cells", "weights")
 
 
 def as_channels(channels: Sequence[str | Channel]) -> tuple[Channel, ...]:
-    """Turn names into channels, and refuse a name that comes twice."""
-    named = tuple(channel if isinstance(channel, Channel) else Channel(name=channel) for channel in channels)
+    """Turn names, or names with their units in brackets, into channels, and refuse a name that comes twice."""
+    named = tuple(channel if isinstance(channel, Channel) else _channel(channel) for channel in channels)
     names = [channel.name for channel in named]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
@@ -23,6 +23,10 @@ def as_channels(channels: Sequence[str | Channel]) -> tuple[Channel, ...]:
     if "" in names:
         raise ValueError(f"A channel needs a name; channel {names.index('')} of {len(names)} has none.")
     return named
+
+
+def _channel(name: str) -> Channel:
+    return Channel.parse(name) if isinstance(name, str) and name.rstrip().endswith("]") else Channel(name=name)
 
 
 def checked_samples(

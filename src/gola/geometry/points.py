@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.spatial import KDTree
 
 from gola.geometry.domains import Box, Domain
 
@@ -72,6 +73,23 @@ def spatial_order(points: Float[np.ndarray, "point dim"]) -> Int[np.ndarray, " p
         for axis in range(dim):
             places |= ((cells[:, axis] >> bit) & 1) << (bit * dim + axis)
     return np.argsort(places, kind="stable")
+
+
+def fill_same_domain(
+    points: Float[np.ndarray, "point dim"], others: Float[np.ndarray, "other dim"], spacings: float
+) -> bool:
+    """Whether no point of either set is farther from the other set than so many typical spacings of the sparser one.
+
+    >>> line = np.linspace(0.0, 1.0, 11)[:, None]
+    >>> fill_same_domain(line, line[::2], 1.0), fill_same_domain(line, line[:6], 1.0)
+    (True, False)
+    """
+    if min(len(points), len(others)) < 2:
+        return False
+    trees = KDTree(points), KDTree(others)
+    spacing = max(float(np.median(np.asarray(tree.query(tree.data, k=2)[0])[:, 1])) for tree in trees)
+    farthest = max(float(np.max(tree.query(other.data)[0])) for tree, other in (trees, trees[::-1]))
+    return farthest <= spacings * spacing
 
 
 def _accept(

@@ -1,12 +1,14 @@
 """Draw whether bands hold: actual coverage, widths beside errors, and where bands are wide."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gola.plotting.fields import draw_field
 from gola.plotting.style import ERROR_COLOURS, frame, house_style, use_log_scale
-from gola.surrogate.calibration_study import KINDS, CalibrationStudy
+from gola.surrogate.calibration_study import KINDS, BandCoverage, CalibrationStudy
 
 _PANEL = 3.4
 
@@ -25,16 +27,17 @@ def draw_calibration(study: CalibrationStudy, *, title: str) -> Figure:
         panels = [figure.add_subplot(1, 4, place) for place in (1, 2)]
         kind = {"projection": "3d"} if dim == 3 else {}
         maps = [figure.add_subplot(1, 4, place, **kind) for place in (3, 4)]
-        _draw_coverage(panels[0], study)
+        draw_coverage(panels[0], study.coverages)
         _draw_widths(panels[1], study)
         _draw_maps(maps, study)
         return figure
 
 
-def _draw_coverage(axes: Axes, study: CalibrationStudy) -> None:
+def draw_coverage(axes: Axes, coverages: Sequence[BandCoverage]) -> None:
+    """Draw actual against nominal coverage."""
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.5", linewidth=0.8, label="as they should")
     for kind, mark in zip(KINDS, "os", strict=True):
-        found = [one for one in study.coverages if one.kind == kind]
+        found = [one for one in coverages if one.kind == kind]
         axes.errorbar(
             [one.level for one in found],
             [one.actual for one in found],
@@ -44,7 +47,7 @@ def _draw_coverage(axes: Axes, study: CalibrationStudy) -> None:
             capsize=2,
             label=kind,
         )
-    least = min(min(one.level, one.actual) for one in study.coverages)
+    least = min(min(one.level, one.actual) for one in coverages)
     axes.set(xlim=(least - 0.05, 1.01), ylim=(least - 0.05, 1.01), aspect="equal")
     axes.set(xlabel="level of the band", ylabel="share that held", title="how often bands hold")
     axes.legend(frameon=False, fontsize=8, loc="upper left")

@@ -16,6 +16,7 @@ from gola.plotting.names import file_names
 from gola.plotting.parameters import ParameterSpace
 from gola.plotting.predictions import Prediction, draw_predictions
 from gola.plotting.trajectories import draw_movies, heading_of, predicted_movies
+from gola.plotting.trust import draw_trust
 from gola.protocol import Epoch
 from gola.surrogate.surrogate import Surrogate
 
@@ -28,7 +29,7 @@ def draw_run(
     what: str = "test sample",
     sample: int | None = None,
 ) -> dict[str, Figure]:
-    """Draw ``fields``, ``errors``, for a network ``curves``, and ``bands`` of a surrogate that has any.
+    """Draw ``fields``, ``errors``, for a network ``curves``, and ``bands`` and ``trust`` of a surrogate that has bands.
 
     Args:
         surrogate: The fitted surrogate.
@@ -55,6 +56,7 @@ def draw_run(
         name = next(iter(name for name in ("median", "") if name in chosen))
         row = chosen[name]
         figures["bands"] = draw_bands(surrogate, data[row], label=label_of(data, row, f"{name} {what}"))
+        figures["trust"] = draw_trust(surrogate, data, title=f"{surrogate.operator.name}, {len(data)} {what}s")
     return figures
 
 

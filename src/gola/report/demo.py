@@ -1,5 +1,6 @@
 """The page that ``gola demo`` writes: the result first, then pictures, then how it was made."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from gola.data.dataset import Dataset
-from gola.plotting.bands import draw_bands, has_bands
+from gola.plotting.bands import LEVEL, draw_bands, has_bands
 from gola.plotting.curves import draw_curves
 from gola.plotting.errors import draw_errors
 from gola.plotting.predictions import Prediction, draw_predictions
 from gola.plotting.run import representative_samples
 from gola.plotting.style import as_png
+from gola.plotting.trust import draw_trust
 from gola.problems import Problem
 from gola.protocol import Epoch
 from gola.report.demo_result import (
@@ -75,7 +77,7 @@ def demo_report(entries: Sequence[Entry], problem: Problem, data: Dataset, *, co
                 "The result", [*_channel_tables(entries), table, Text(reason(entries)), Text(beside_the_paper(entries))]
             ),
             Section("Predictions", [_fields(entries, test)]),
-            *([Section("How far to trust it", [_bands(entries, test)])] if _with_bands(entries) else []),
+            *([Section("How far to trust it", _trust(entries, test))] if _with_bands(entries) else []),
             Section("Distribution of the errors", [_errors(entries)]),
             Section("Training of gola", [_curves(entries)]),
             Section("How it was made", [Facts(_facts(entries, data, command, seconds))]),
@@ -121,8 +123,44 @@ def _with_bands(entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if has_bands(entry.surrogate)]
 
 
-def _bands(entries: Sequence[Entry], test: Dataset) -> Picture:
+def _trust(entries: Sequence[Entry], test: Dataset) -> list[Picture | Table]:
+    """Return the band of one prediction, the estimated errors of a few, and how true both were on all test samples."""
     entry = _with_bands(entries)[0]
+    return [_bands(entry, test), _estimates(entry, test), _kept_promises(entry, test)]
+
+
+def _estimates(entry: Entry, test: Dataset) -> Table:
+    """List the error that was to be expected of the best, the median and the worst prediction."""
+    rows, chosen = [], representative_samples(np.array(entry.result.errors))
+    for name, row in chosen.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the table says what is beyond
+            found = entry.surrogate.predict_sample(test[row], interval=LEVEL)
+        estimate, beyond = found.error, "yes" if found.is_beyond else "no"
+        between = f"{estimate.lower:.4f} to {estimate.upper:.4f}"
+        cells = [f"{entry.result.errors[row]:.4f}", f"{estimate.value:.4f}", between, f"{found.unusual:.2f}", beyond]
+        rows.append([f"{name}, {row}", *cells])
+    return Table(
+        heading=("test sample", "error", "estimated", f"{100 * LEVEL:.0f} % of errors", "unusual", "beyond"),
+        rows=rows,
+        caption=f"Errors of three predictions of {entry.name}, and what it estimated of each beforehand."
+        " Unusual is the share of training samples that are nearer to another one; bands mean nothing for inputs beyond"
+        " the training samples.",
+    )
+
+
+def _kept_promises(entry: Entry, test: Dataset) -> Picture:
+    return Picture(
+        png=as_png(draw_trust(entry.surrogate, test, title=f"{entry.name}, {len(test)} test samples")),
+        caption="Left: how often bands held on the test samples, against how often they should: of whole fields, or of"
+        " points. Right: the actual error of each test sample against the estimated one, with its interval."
+        " This is one draw of training samples; `gola calibration` repeats it for many.",
+        description=f"Actual against nominal coverage, and actual against estimated errors of {entry.name}.",
+        wide=True,
+    )
+
+
+def _bands(entry: Entry, test: Dataset) -> Picture:
     row = representative_samples(np.array(entry.result.errors))["median"]
     return Picture(
         png=as_png(draw_bands(entry.surrogate, test[row], label=f"{entry.name}, test sample {row}")),

@@ -1,6 +1,7 @@
 """Errors of a surrogate at several numbers of points, and how a run keeps them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def as_record(evaluations: Mapping[int | None, Evaluation], *, data: str | Path,
             **evaluation.to_dict(),
             "errors": evaluation.errors.tolist(),
             "channel_errors": evaluation.channel_errors.tolist(),
+            "estimates": [asdict(estimate) for estimate in evaluation.estimates],
         }
         for size, evaluation in evaluations.items()
     ]

@@ -18,11 +18,10 @@ from gola.metrics import relative_l2, relative_l2_errors, variation_error
 from gola.registry import WRITERS
 from gola.runs.channels import ChannelError, channel_errors
 from gola.runs.inputs import DATA_SETS, Inputs
+from gola.surrogate.estimates import usual_level
 from gola.surrogate.surrogate import Surrogate
-from gola.surrogate.uncertainty.levels import supported_level
 from gola.surrogate.uncertainty.prediction import Kind, Prediction
 
-_USUAL_LEVEL = 0.9
 # Samples that are predicted by one call.
 _TOGETHER = 64
 
@@ -100,7 +99,7 @@ def predict_samples(
     Errors are estimated where the surrogate can, with bands or without. Trajectories are predicted one by one: each
     has times of its own.
     """
-    level = _usual_level(surrogate) if interval is None else interval
+    level = usual_level(surrogate) if interval is None else interval
     together = 1 if surrogate.has_time else _TOGETHER
     for start in range(0, len(rows), together):
         numbers = rows[start : start + together]
@@ -157,12 +156,6 @@ def _predicted(
         channels=_channel_errors(surrogate, values, sample.targets) if known else (),
         judged=judged,
     )
-
-
-def _usual_level(surrogate: Surrogate) -> float | None:
-    """Return the level that errors are estimated with unless another is asked for; None where they cannot be."""
-    calibration = surrogate.calibration
-    return None if calibration is None else min(_USUAL_LEVEL, supported_level(calibration.num_samples))
 
 
 def write_predictions(predictions: Sequence[Predicted], out: Path, surrogate: Surrogate) -> None:

@@ -2,14 +2,13 @@
 
 import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from scipy.stats import rankdata
 
 from gola.data.dataset import Dataset
 from gola.data.sample import Channel, Sample, as_rows
@@ -17,16 +16,18 @@ from gola.fitting.configs import config_for, kind_of
 from gola.metrics import relative_l2
 from gola.operators.operator import OperatorConfig
 from gola.protocol import TrainingConfig
+from gola.surrogate.estimates import rank_correlation
 from gola.surrogate.fit import fit
 from gola.surrogate.quick import quick_operator
 from gola.surrogate.surrogate import Surrogate
 from gola.surrogate.uncertainty.levels import supported_level
-from gola.surrogate.uncertainty.prediction import Kind
+from gola.surrogate.uncertainty.prediction import ErrorEstimate, Kind
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 KINDS: tuple[Kind, ...] = ("everywhere", "pointwise")
 # The level of bands whose widths are compared with errors, and folds that networks hold out.
 _USUAL_LEVEL, _NUM_FOLDS = 0.9, 5
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +79,7 @@ class CalibrationStudy:
     def rank_correlation(self) -> float:
         """Spearman's correlation of estimated and actual errors, the median over splits."""
         pairs = zip(self.estimated, self.actual, strict=True)
-        return float(np.median([spearman(found, truth) for found, truth in pairs]))
+        return float(np.median([rank_correlation(found, truth) for found, truth in pairs]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -121,7 +122,7 @@ def calibration(
         on_progress: Called with the number of finished splits.
     """
     num_train = num_train or (2 * len(data)) // 3
-    supported = [level for level in levels if level <= supported_level(num_train) + 1e-9]
+    supported = supported_levels(num_train, levels)
     if not supported or num_splits < 1:
         raise ValueError(
             f"There must be at least one split, and a level that {num_train} training samples support, up to"
@@ -137,12 +138,12 @@ def calibration(
         if on_progress is not None:
             on_progress(split + 1)
     every = [one for split in judged for one in split]
-    width_level = min(supported, key=lambda level: abs(level - _USUAL_LEVEL))
+    width_level = _usual(supported)
     rmses = np.array([[one.rmse for one in split] for split in judged])
     widths = np.array([[one.half_widths[width_level, "pointwise"] for one in split] for split in judged])
     middle = int(np.argsort([one.actual for one in judged[-1]])[len(test) // 2])
     return CalibrationStudy(
-        coverages=tuple(_coverage(every, level, kind) for kind in KINDS for level in supported),
+        coverages=coverages_of(every),
         estimated=np.array([[one.estimated for one in split] for split in judged]),
         actual=np.array([[one.actual for one in split] for split in judged]),
         half_widths=widths * np.where(rmses > 0.0, rmses, 1.0),
@@ -192,18 +193,40 @@ class JudgedSample:
     """A test sample, judged by the truth.
 
     Attributes:
-        estimated: Relative L2 error that was estimated.
+        estimate: Relative L2 error that was to be expected, with an interval of 0.9 or what is nearest to it.
         actual: Relative L2 error.
         rmse: Root mean square error in units of the spread of each channel.
         held: Of the band of each level and kind, the share that held: all or nothing of fields, or a share of points.
         half_widths: Mean half-width of each, in units of the root mean square error.
     """
 
-    estimated: float
+    estimate: ErrorEstimate
     actual: float
     rmse: float
     held: dict[tuple[float, Kind], float]
     half_widths: dict[tuple[float, Kind], float]
+
+    @property
+    def estimated(self) -> float:
+        """The error to be expected, without its interval."""
+        return self.estimate.value
+
+
+def judged_samples(surrogate: Surrogate, samples: Iterable[Sample]) -> list[JudgedSample]:
+    """Compare bands of all usual levels that the training samples support with the truth.
+
+    Raises:
+        ValueError: If the surrogate has no bands.
+    """
+    if surrogate.calibration is None:
+        raise ValueError("The surrogate has no bands: it was fitted without held-out predictions.")
+    levels = supported_levels(surrogate.calibration.num_samples)
+    return [judged_sample(surrogate, sample, levels) for sample in samples]
+
+
+def supported_levels(num_train: int, levels: Sequence[float] = LEVELS) -> list[float]:
+    """Return the levels that so many training samples support."""
+    return [level for level in levels if level <= supported_level(num_train) + _ROUNDING]
 
 
 def judged_sample(surrogate: Surrogate, sample: Sample, levels: Sequence[float]) -> JudgedSample:
@@ -212,14 +235,14 @@ def judged_sample(surrogate: Surrogate, sample: Sample, levels: Sequence[float])
     with warnings.catch_warnings():
         # Some test samples are beyond the others, and count too.
         warnings.simplefilter("ignore", UserWarning)
-        found = surrogate.predict_sample(sample, interval=levels[0], kind="everywhere")
+        found = surrogate.predict_sample(sample, interval=_usual(levels), kind="everywhere")
     assert calibration is not None
     scales, truth = np.array(surrogate.scaling.target_scales), as_rows(sample.targets)
     mean, upper = as_rows(found.mean) / scales, as_rows(found.upper) / scales
     residual = np.abs(truth / scales - mean)
     rmse = float(np.sqrt((residual**2).mean()))
     # Bands of one prediction differ by factors alone.
-    unit = (upper - mean) / calibration.factors(levels[0], "everywhere")
+    unit = (upper - mean) / calibration.factors(_usual(levels), "everywhere")
     held: dict[tuple[float, Kind], float] = {}
     half_widths: dict[tuple[float, Kind], float] = {}
     for kind, level in itertools.product(KINDS, levels):
@@ -228,7 +251,12 @@ def judged_sample(surrogate: Surrogate, sample: Sample, levels: Sequence[float])
         held[level, kind] = float(inside.all() if kind == "everywhere" else inside.mean())
         half_widths[level, kind] = float(half.mean()) / (rmse or 1.0)
     actual = float(relative_l2(torch.from_numpy(mean), torch.from_numpy(truth / scales)))
-    return JudgedSample(estimated=found.error.value, actual=actual, rmse=rmse, held=held, half_widths=half_widths)
+    return JudgedSample(estimate=found.error, actual=actual, rmse=rmse, held=held, half_widths=half_widths)
+
+
+def coverages_of(judged: Sequence[JudgedSample]) -> tuple[BandCoverage, ...]:
+    """Return how often bands of each level and kind held."""
+    return tuple(_coverage(judged, level, kind) for level, kind in judged[0].held)
 
 
 def _coverage(judged: Sequence[JudgedSample], level: float, kind: Kind) -> BandCoverage:
@@ -242,9 +270,5 @@ def _coverage(judged: Sequence[JudgedSample], level: float, kind: Kind) -> BandC
     )
 
 
-def spearman(left: Float[np.ndarray, " sample"], right: Float[np.ndarray, " sample"]) -> float:
-    """Return Spearman's rank correlation; 0 where one of both does not vary."""
-    first, second = rankdata(left), rankdata(right)
-    if np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
-        return 0.0
-    return float(np.corrcoef(first, second)[0, 1])
+def _usual(levels: Sequence[float]) -> float:
+    return min(levels, key=lambda level: abs(level - _USUAL_LEVEL))

@@ -9,10 +9,11 @@ import torch
 from jaxtyping import Float
 from scipy.stats import qmc
 
-from gola.data.sample import Sample, as_rows
-from gola.data.trajectories import repeated_inputs
+from gola.data.sample import Sample
 from gola.operators.closed_form.kriging import error_covariance as kriging_covariance
 from gola.registry import unknown
+from gola.surrogate.coverage import spans_decades
+from gola.surrogate.estimates import estimated_errors, in_space_time
 from gola.surrogate.suggestion import Suggestions, checked_costs, chosen_batch
 from gola.surrogate.uncertainty.calibration import Calibration
 from gola.surrogate.uncertainty.case import Case
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 NUM_DRAWN, MOST_CANDIDATES = 256, 2000
 """Candidates that are drawn where none is given, and the most that are compared."""
-# Ranges that go over more than this factor are drawn from on a logarithmic scale.
-_DECADES = 20.0
 # The part of a generic covariance that one simulation does not tell of another nearby.
 _NOISE = 1e-2
 
@@ -47,12 +46,14 @@ def suggest(
         raise ValueError(f"num must be from 1 to the number of candidates, {len(given)}; got {num}.")
     if len(given) > MOST_CANDIDATES:
         raise ValueError(f"At most {MOST_CANDIDATES} candidates are compared; got {len(given)}. Give a part of them.")
-    seen = [_in_space_time(sample, surrogate) for sample in given]
-    covariance = error_covariance(surrogate.operator, surrogate.scaling, seen)
-    source = f"the covariance of {surrogate.operator.name}"
-    if covariance is None:
-        covariance = described_covariance(calibration, [Case.of(sample, surrogate.scaling) for sample in seen])
-        source = "distances between inputs"
+    seen = [in_space_time(sample, surrogate) for sample in given]
+    generic = described_covariance(calibration, [Case.of(sample, surrogate.scaling) for sample in seen])
+    own = error_covariance(surrogate.operator, surrogate.scaling, seen)
+    if own is None:
+        covariance, source = generic, "distances between inputs"
+    else:
+        covariance = hedged(own, generic)
+        source = f"the covariance of {surrogate.operator.name} and distances between inputs"
     return chosen_batch(
         covariance,
         _errors(surrogate, given),
@@ -76,6 +77,17 @@ def described_covariance(calibration: Calibration, cases: Sequence[Case]) -> Flo
         torch.exp(-torch.cdist(*pair) / length) for pair in ((known, known), (new, known), (new, new))
     )
     return np.asarray(kriging_covariance(known_pairs, cross_pairs, new_pairs, _NOISE).numpy())
+
+
+def hedged(
+    own: Float[np.ndarray, "candidate candidate"], generic: Float[np.ndarray, "candidate candidate"]
+) -> Float[np.ndarray, "candidate candidate"]:
+    """Return the mean of two covariances of errors, both in units of their mean variance.
+
+    An operator that was fitted to few samples may be wrong about which inputs matter, and would then choose simulations
+    that all look into the same directions; distances between inputs, where all count alike, guard against that.
+    """
+    return 0.5 * (own / max(float(own.diagonal().mean()), 1e-300) + generic / float(generic.diagonal().mean()))
 
 
 def drawn_candidates(surrogate: "Surrogate", ranges: Mapping[str, tuple[float, float]], seed: int) -> list[Sample]:
@@ -103,7 +115,7 @@ def drawn_candidates(surrogate: "Surrogate", ranges: Mapping[str, tuple[float, f
 def _within(low: float, high: float, shares: Float[np.ndarray, " row"]) -> Float[np.ndarray, " row"]:
     if not -np.inf < low <= high < np.inf:
         raise ValueError(f"A range goes from a finite number to one that is not smaller; got {low} and {high}.")
-    if low > 0.0 and high > _DECADES * low:
+    if spans_decades(low, high):
         return np.asarray(low * (high / low) ** shares)
     return low + (high - low) * shares
 
@@ -112,15 +124,5 @@ def _errors(surrogate: "Surrogate", samples: Sequence[Sample]) -> Float[np.ndarr
     with warnings.catch_warnings():
         # That a candidate is unlike the training samples is what makes it one.
         warnings.simplefilter("ignore", UserWarning)
-        return np.array([surrogate.predict_sample(sample, interval=0.5).error.value for sample in samples])
-
-
-def _in_space_time(sample: Sample, surrogate: "Surrogate") -> Sample:
-    """Return a sample as the operator sees it."""
-    axis = surrogate.time_axis
-    if axis is None:
-        return sample
-    times = np.array(axis.times) if sample.times is None else sample.times
-    inputs = as_rows(repeated_inputs(sample.inputs, len(times)))
-    points = axis.points(sample.points, times)
-    return Sample(points=points, inputs=inputs, targets=np.empty((len(points), 0)), parameters=sample.parameters)
+        predictions = [surrogate.predict_sample(sample) for sample in samples]
+    return np.array([one.value for one in estimated_errors(surrogate, samples, predictions)])

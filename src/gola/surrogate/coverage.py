@@ -1,5 +1,6 @@
 """What the training samples cover: where they lie, what values their inputs have, and how densely they are known."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,8 @@ _BEYOND_RANGE, _FEW_POINTS = 0.5, 0.25
 # Parameters may be beyond those of n training samples by this share of their range, divided by n: of as many numbers
 # drawn at random again, one in twenty is further out.
 _BEYOND_PARAMETERS = 3.0
+# Ranges that go over more than this factor are seen on a logarithmic scale.
+_DECADES = 20.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,8 +99,7 @@ class Coverage:
         """Warn of parameters that are beyond those of the training samples."""
         known = zip(channels, parameters.tolist(), self.lowest_parameters, self.highest_parameters, strict=True)
         for channel, value, low, high in known:
-            slack = _BEYOND_PARAMETERS / self.num_samples * (high - low)
-            if not low - slack <= value <= high + slack:
+            if _is_beyond(value, low, high, _BEYOND_PARAMETERS / self.num_samples):
                 unit = f" {channel.unit}" if channel.unit else ""
                 warn(
                     f"{channel.name} is {value:.4g}{unit}, and from {low:.4g} to {high:.4g}{unit} in the training"
@@ -150,6 +152,21 @@ class Coverage:
             highest_parameters=tuple(map(float, values.get("highest_parameters", ()))),
             num_samples=int(values.get("num_samples", 1)),
         )
+
+
+def spans_decades(low: float, high: float) -> bool:
+    """Whether a range of positive numbers is so wide that logarithms are what is evenly spread in it."""
+    return low > 0.0 and high > _DECADES * low
+
+
+def _is_beyond(value: float, low: float, high: float, share: float) -> bool:
+    """Whether a parameter is beyond a range by more than this share of it, of its logarithm where it spans decades."""
+    if spans_decades(low, high):
+        if value <= 0.0:
+            return True
+        value, low, high = math.log(value), math.log(low), math.log(high)
+    slack = share * (high - low)
+    return not low - slack <= value <= high + slack
 
 
 def _some(samples: Sequence[Sample], count: int = 8) -> list[Sample]:

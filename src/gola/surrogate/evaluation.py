@@ -14,7 +14,9 @@ from gola.data.dataset import Dataset
 from gola.data.sample import Sample, as_rows
 from gola.display import Display
 from gola.registry import METRICS
+from gola.surrogate.estimates import estimated_errors, rank_correlation, usual_level
 from gola.surrogate.surrogate import Surrogate
+from gola.surrogate.uncertainty.prediction import ErrorEstimate
 
 Metric = Callable[[Tensor, Tensor], Any]
 """A function of predictions and targets, both (points, channels), that returns one number."""
@@ -37,6 +39,8 @@ class Evaluation:
         seconds: Median time of a prediction, of those that are made together by one call.
         metrics: Further metrics of each sample by name, computed on all channels together in units of their spread.
         channel_metrics: The same for each channel by itself, in its own unit.
+        estimates: The error that was to be expected of each prediction; empty where the surrogate cannot say.
+        level: The probability of their intervals.
     """
 
     errors: Float[np.ndarray, " sample"]
@@ -45,11 +49,19 @@ class Evaluation:
     seconds: float
     metrics: Mapping[str, Float[np.ndarray, " sample"]] = field(default_factory=dict)
     channel_metrics: Mapping[str, Float[np.ndarray, "sample channel"]] = field(default_factory=dict)
+    estimates: tuple[ErrorEstimate, ...] = ()
+    level: float | None = None
 
     @property
     def mean(self) -> float:
         """Mean error: what the paper reports."""
         return float(self.errors.mean())
+
+    @property
+    def num_within(self) -> int:
+        """How many errors lay in their intervals."""
+        pairs = zip(self.estimates, self.errors.tolist(), strict=True) if self.estimates else ()
+        return sum(one.lower <= error <= one.upper for one, error in pairs)
 
     def to_dict(self) -> dict[str, object]:
         """Return plain numbers, ready for JSON."""
@@ -66,6 +78,16 @@ class Evaluation:
                 for name, values in self.metrics.items()
             },
             "seconds": self.seconds,
+            **({"estimated": self._estimated()} if self.estimates else {}),
+        }
+
+    def _estimated(self) -> dict[str, float | int | None]:
+        values = np.array([one.value for one in self.estimates])
+        return {
+            "mean": float(values.mean()),
+            "level": self.level,
+            "num_within": self.num_within,
+            "rank_correlation": rank_correlation(values, self.errors),
         }
 
 
@@ -102,12 +124,14 @@ def evaluate(
     scale = torch.tensor(surrogate.scaling.target_scales, dtype=torch.float64)
     overall: dict[str, list[float]] = {name: [] for name in named}
     by_channel: dict[str, list[list[float]]] = {name: [] for name in named}
-    seconds = []
+    seconds: list[float] = []
+    estimates: list[ErrorEstimate] = []
     with Display("Evaluating", enabled=progress and on_progress is None) as display:
         for portion in _portions(data):
             start = time.perf_counter()
             answers = surrogate.predict(portion)
             seconds += [(time.perf_counter() - start) / len(portion)] * len(portion)
+            estimates += estimated_errors(surrogate, list(portion), answers)
             for sample, answer in zip(portion, answers, strict=True):
                 predictions, targets = (torch.from_numpy(as_rows(values)) for values in (answer, sample.targets))
                 columns = list(zip(predictions.split(1, dim=1), targets.split(1, dim=1), strict=True))
@@ -126,6 +150,8 @@ def evaluate(
         seconds=float(np.median(seconds)),
         metrics={name: np.array(values) for name, values in overall.items()},
         channel_metrics={name: np.array(values) for name, values in by_channel.items()},
+        estimates=tuple(estimates),
+        level=usual_level(surrogate),
     )
 
 

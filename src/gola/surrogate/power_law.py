@@ -12,11 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-# Exponents and floors that are weighed. Half of the weight beforehand is on curves without a floor.
+# Exponents and floors that are weighed, and the weight beforehand of curves without a floor.
 _EXPONENTS = np.geomspace(0.05, 3.0, 40)
 _FLOORS = np.concatenate([np.zeros(1), np.linspace(0.05, 0.95, 19)])
+_WITHOUT_FLOOR = 0.7
 # Exponents are usually near this one, within this factor.
-_USUAL, _FACTOR = 0.5, 2.5
+_USUAL, _FACTOR = 1.0, 3.0
+# How far errors leave the law that continues them, as standard deviations of their logarithm: for twice the samples,
+# and as a share of what the law says that they fall by. Operators that learn a structure from enough samples, or reach
+# what they cannot represent, make curves bend. Chosen on development data, with the three settings above.
+_LEAST_LEAVE, _LEAVE = 0.15, 0.3
 # No error is known better than this, relatively: other samples would have given another.
 _LEAST_DOUBT = 0.03
 
@@ -59,7 +64,7 @@ class PowerLaw:
         levels = ((logs - shapes) * precisions).sum(axis=1) / precisions.sum()
         misfits = ((logs - shapes - levels[:, None]) ** 2 * precisions).sum(axis=1)
         usual = (np.log(exponents / _USUAL) / np.log(_FACTOR)) ** 2
-        prior = np.where(floors == 0.0, 0.5, 0.5 / (len(_FLOORS) - 1))
+        prior = np.where(floors == 0.0, _WITHOUT_FLOOR, (1.0 - _WITHOUT_FLOOR) / (len(_FLOORS) - 1))
         chances = prior * np.exp(-0.5 * (misfits - misfits.min() + usual))
         return PowerLaw(
             largest=largest,
@@ -72,14 +77,17 @@ class PowerLaw:
 
     def quantiles(self, size: float, shares: Float[np.ndarray, " share"]) -> Float[np.ndarray, " share"]:
         """Return what the error of a number of samples stays below, with these probabilities."""
-        centres = self.levels + _shapes(np.array([size / self.largest]), self.exponents, self.floors)[:, 0]
-        # Each law is blurred by how well the level of all is known.
-        offsets = self.doubts * np.array([-1.5, -0.75, 0.0, 0.75, 1.5])
-        blurred = (centres[:, None] + offsets).ravel()
-        weights = np.outer(self.weights, np.exp(-0.5 * (offsets / self.doubts) ** 2)).ravel()
-        order = np.argsort(blurred)
+        shapes = _shapes(np.array([size / self.largest]), self.exponents, self.floors)[:, 0]
+        # Each law is blurred by how well the level of all is known, and beyond the known errors by how far curves leave
+        # any such law.
+        beyond = max(0.0, float(np.log2(size / self.largest)))
+        spreads = np.sqrt(self.doubts**2 + (_LEAST_LEAVE * beyond) ** 2 + (_LEAVE * shapes * (beyond > 0.0)) ** 2)
+        steps = np.linspace(-2.4, 2.4, 9)
+        blurred = (self.levels + shapes)[:, None] + spreads[:, None] * steps
+        weights = np.outer(self.weights, np.exp(-0.5 * steps**2)).ravel()
+        order = np.argsort(blurred.ravel())
         totals = np.cumsum(weights[order])
-        return np.exp(np.interp(shares, (totals - 0.5 * weights[order]) / totals[-1], blurred[order]))
+        return np.exp(np.interp(shares, (totals - 0.5 * weights[order]) / totals[-1], blurred.ravel()[order]))
 
 
 def _shapes(

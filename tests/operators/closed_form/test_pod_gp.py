@@ -3,8 +3,10 @@ import pytest
 import torch
 
 import gola
+from gola.fitting.configs import config_for
 from gola.operators.closed_form.amplitude import fit_power_law, power_law
 from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
+from gola.operators.closed_form.pod_gp import PodGp
 
 POINTS = np.random.default_rng(5).random((80, 2))
 
@@ -141,3 +143,33 @@ def test_a_power_law_is_found_and_noise_is_not():
     torch.testing.assert_close(found, law, atol=1e-3, rtol=0.0)
     noise = torch.randn(30, 1, generator=generator, dtype=torch.float64).exp()
     assert float(fit_power_law(scalars, noise).norm()) < 0.4
+
+
+def fronts(count, width, num_points=400):
+    """The height and the slope of a front, at points of each sample's own."""
+    rng = np.random.default_rng(7)
+    parameters = rng.uniform(0.5, 2.0, (count, 2))
+    points = rng.random((count, num_points, 2))
+    targets = [a * np.tanh((x - 0.5) / width) + b * y for (x, y), (a, b) in zip(points.mT, parameters, strict=True)]
+    return gola.Dataset.from_arrays(list(points), targets=targets, parameters=parameters)
+
+
+def test_a_steep_front_at_scattered_points_gets_more_functions():
+    data = fronts(16, width=0.12)
+    train, test = data.select(range(10)), data.select(range(10, 16))
+    errors, counts = [], []
+    for refines in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(PodGp, "refines", refines)
+            surrogate = gola.fit(train, config_for(train, "pod_gp", num_modes=80), progress=False)
+        errors.append(error_of(surrogate, test))
+        counts.append(surrogate.operator.solutions.num_modes)
+    assert counts[0] == 80
+    assert counts[1] > 80
+    assert errors[1] < 0.5 * errors[0]
+
+
+def test_smooth_solutions_get_no_more_functions_than_asked_for():
+    train = fronts(10, width=5.0)
+    surrogate = gola.fit(train, config_for(train, "pod_gp", num_modes=200), progress=False)
+    assert surrogate.operator.solutions.num_modes == 200

@@ -66,6 +66,22 @@ def arrivals(count, seed=0, source=(0.2, 0.1)):
     return Dataset(samples=tuple(samples), inputs=(Channel(name="speed"),), targets=(Channel(name="time"),))
 
 
+def heated_squares(count, num_cells, seed=0):
+    """Diffusion −Δu = f in the unit square, u = 0 at the edge, at the centres of cells: nobody sees the edge."""
+    rng = np.random.default_rng(seed)
+    middles = (np.arange(num_cells) + 0.5) / num_cells
+    points = np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1).reshape(-1, 2)
+    samples = []
+    for _ in range(count):
+        source, solution = np.zeros(len(points)), np.zeros(len(points))
+        for waves in ((1, 1), (1, 2), (2, 1), (2, 2)):
+            wave = rng.normal() * np.sin(np.pi * points * waves).prod(axis=1)
+            source, solution = source + wave, solution + wave / (np.pi**2 * np.square(waves).sum())
+        samples.append(Sample(points=points, inputs=source[:, None], targets=solution[:, None]))
+    names = {"inputs": (Channel(name="f"),), "targets": (Channel(name="u"),)}
+    return Dataset(samples=tuple(samples), correspondence="same points", **names)
+
+
 def drifting(count, seed=0):
     """Drift and diffusion b·∇u = Δu + f in a square with u = 0 on two sides: other b and f in every sample."""
     rng = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ import gola
 from gola.data.dataset import Dataset
 from gola.operators import FittedPde, FittedPdeConfig
 from gola.protocol import FitTask
-from tests.operators.fitted_pde.data import arrivals, drifting, heated_discs, pulled_plates
+from tests.operators.fitted_pde.data import arrivals, drifting, heated_discs, heated_squares, pulled_plates
 
 
 def fitted(make, num_train=6, num_test=4):
@@ -45,6 +45,23 @@ def test_first_arrivals_are_found_with_the_place_where_they_start():
     assert law["kind"] == "arrival"
     source = np.array(law["source"]) * surrogate.scaling.frame.extent + surrogate.scaling.frame.origin
     assert np.linalg.norm(source + surrogate.operator.coefficients[:2].numpy() - (0.2, 0.1)) < 0.04
+
+
+def test_a_finer_grid_is_predicted_as_well_where_points_keep_a_distance_from_the_edge(tmp_path):
+    surrogate = gola.fit(heated_squares(8, 12), "fitted_pde", progress=False)
+    coarse, fine = (heated_squares(12, number)[8:] for number in (12, 24))
+    error = gola.evaluate(surrogate, coarse, progress=False).mean
+    assert gola.evaluate(surrogate, fine, progress=False).mean < 1.2 * error
+    surrogate.save(tmp_path / "a.gola")
+    loaded = gola.Surrogate.load(tmp_path / "a.gola")
+    assert np.array_equal(loaded.predict_sample(fine[0]), surrogate.predict_sample(fine[0]))
+
+
+def test_on_another_shape_the_equation_is_solved_there():
+    surrogate = gola.fit(heated_squares(8, 12), "fitted_pde", progress=False)
+    sample = heated_squares(9, 24)[8]
+    half = sample.select(np.flatnonzero(sample.points[:, 0] < 0.5))
+    assert not np.allclose(surrogate.predict_sample(half), surrogate.predict_sample(sample)[sample.points[:, 0] < 0.5])
 
 
 def test_a_target_that_is_zero_everywhere_is_predicted_as_zero():

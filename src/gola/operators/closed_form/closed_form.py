@@ -26,6 +26,11 @@ from gola.representation.smoothness import with_chosen_penalties
 
 # Of a function that is known at N points more than 2N coefficients add nothing that a penalty would not set.
 _MODES_PER_POINT = 2
+# A representation limits the predictions if it leaves more than this share of their error, and more than this at all.
+_LIMITING, _NEGLIGIBLE = 0.2, 1e-4
+# Then there are more functions, at most so many, and no more than this share of the points of a sample: else they fit
+# the points and nothing between them.
+_MOST_MODES, _DETERMINED = 3000, 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +38,7 @@ class ClosedFormConfig(OperatorConfig):
     """Settings of a closed-form operator; everything else is chosen from the training samples.
 
     Attributes:
-        num_modes: The largest number of functions that solutions are expressed in.
+        num_modes: The largest number of functions that solutions are expressed in, unless that limits the predictions.
         padding: Size of the box of these functions, in units of the bounding box of the points.
     """
 
@@ -71,6 +76,7 @@ class ClosedForm(Fitted, Operator):
 
     Attributes:
         at_nodes: Whether solutions may be expressed by their values, where all samples share their nodes.
+        refines: Whether solutions are expressed in more functions where these limit the predictions.
         choice: The settings that were chosen, as plain values; saved with the state.
         solutions: The space of the solutions.
         held_out: Coefficients of the leave-one-out prediction of each training sample.
@@ -82,6 +88,7 @@ class ClosedForm(Fitted, Operator):
     normalised: ClassVar[bool] = False
     holds_out: ClassVar[bool] = True
     at_nodes: ClassVar[bool] = True
+    refines: ClassVar[bool] = False
     min_samples: ClassVar[int] = 3
 
     config: ClosedFormConfig
@@ -134,10 +141,27 @@ class ClosedForm(Fitted, Operator):
             mesh: What is known of the points besides where they are.
         """
         samples = self._training_samples(cloud, targets, mesh or Mesh())
-        self.solutions = self._solution_space(samples)
+        self.solutions = self._solution_space(samples, self.config.num_modes)
+        held_out = self._chosen(samples)
+        while self.refines and (num_modes := self._more_modes(samples, held_out)):
+            self.solutions = self._solution_space(samples, num_modes)
+            held_out = self._chosen(samples)
+        self._finish(cloud, samples, held_out)
+
+    def _chosen(self, samples: Samples) -> Float[Tensor, "sample mode channel"]:
         solutions = self._solutions_of(samples)
         self.representation_error = error_at_the_data(self.solutions, solutions, samples)
-        self._finish(cloud, samples, self.choose(samples, solutions))
+        return self.choose(samples, solutions)
+
+    def _more_modes(self, samples: Samples, held_out: Float[Tensor, "sample mode channel"]) -> int | None:
+        """Return how many functions to express solutions in next, if what they leave limits the predictions."""
+        fewest_points = min(len(points) for points in samples.points)
+        most = min(_MOST_MODES, int(_DETERMINED * fewest_points))
+        if not isinstance(self.solutions, FunctionSpace) or self.solutions.num_modes >= most:
+            return None
+        error = error_at_the_data(self.solutions, held_out, samples)
+        is_limited = self.representation_error > max(_LIMITING * error, _NEGLIGIBLE)
+        return min(2 * self.solutions.num_modes, most) if is_limited else None
 
     def refit(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
         """Fit to other samples with the settings chosen by :meth:`fit_cloud`: quick, and no choice looks at them."""
@@ -215,12 +239,12 @@ class ClosedForm(Fitted, Operator):
         bound = _MODES_PER_POINT * max(len(points) for points in samples.points)
         return FunctionSpace.around(torch.cat(list(samples.points)), padding=padding, num_modes=min(num_modes, bound))
 
-    def _solution_space(self, samples: Samples) -> FunctionSpace | NodalSpace | PeriodicGrid:
+    def _solution_space(self, samples: Samples, num_modes: int) -> FunctionSpace | NodalSpace | PeriodicGrid:
         """Return the space of the solutions: their own span where all share their points, else cosines on a box."""
         if self.at_nodes and samples.share_nodes:
             nodes, targets = samples.points[0], samples.targets
             return NodalSpace.spanning(nodes, targets, moves=samples.nodes_move, cells=samples.cells)
-        space = self.space_for(samples, self.config.num_modes, self.config.padding)
+        space = self.space_for(samples, num_modes, self.config.padding)
         return with_chosen_penalties(space, samples.points, samples.targets)
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:

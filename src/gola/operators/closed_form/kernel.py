@@ -62,6 +62,7 @@ class Kernel(ClosedForm):
 
     name: ClassVar[str] = "kernel"
     title: ClassVar[str] = "kernel operator"
+    refines: ClassVar[bool] = True
     config_type: ClassVar[type[OperatorConfig]] = KernelConfig
     presets: ClassVar[dict[str, KernelConfig]] = {"default": KernelConfig()}
 

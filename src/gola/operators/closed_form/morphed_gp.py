@@ -141,7 +141,7 @@ class MorphedGp(ClosedForm):
         self, group: Sequence[Symmetry], cloud: Cloud, targets: Float[Tensor, "point channel"], morphed: "_Morphed"
     ) -> None:
         moved = morphed.under(group)
-        self.solutions = self._solution_space(moved)
+        self.solutions = self._solution_space(moved, self.config.num_modes)
         self.choice = {**self.choice, "symmetries": [str(one) for one in group]}
         fewer = morphed.under(group[: max(1, _MOST_ROWS // len(morphed.samples))])
         self.choose(fewer, self._solutions_of(fewer))

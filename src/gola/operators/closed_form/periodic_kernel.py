@@ -142,7 +142,7 @@ class PeriodicKernel(ClosedForm):
         points, values = (torch.split(part.double(), cloud.sizes) for part in (cloud.points, cloud.values))
         return self._predicted(self.solutions.coefficients(points, values))
 
-    def _solution_space(self, samples: Samples) -> PeriodicGrid:
+    def _solution_space(self, samples: Samples, num_modes: int) -> PeriodicGrid:  # noqa: ARG002 - the grid decides
         return periodic_grid(samples, self.title, most=_MOST_NODES)
 
     def _tried(

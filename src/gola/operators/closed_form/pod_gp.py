@@ -51,6 +51,7 @@ class PodGp(ClosedForm):
     name: ClassVar[str] = "pod_gp"
     title: ClassVar[str] = "Gaussian-process operator"
     reads_parameters: ClassVar[bool] = True
+    refines: ClassVar[bool] = True
     config_type: ClassVar[type[OperatorConfig]] = PodGpConfig
     presets: ClassVar[dict[str, PodGpConfig]] = {"default": PodGpConfig()}
 

@@ -107,7 +107,7 @@ class FittedEvolution(ClosedForm):
         inputs = self.solutions.coefficients(points, values)[..., 0] / self.scale
         return (self.scale * torch.cat([self._evolved(one[None]) for one in inputs]))[..., None]
 
-    def _solution_space(self, samples: Samples) -> PeriodicGrid:
+    def _solution_space(self, samples: Samples, num_modes: int) -> PeriodicGrid:  # noqa: ARG002 - the grid decides
         return periodic_grid(samples, self.title, most=_MOST_NODES)
 
     @property

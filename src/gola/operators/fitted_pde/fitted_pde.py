@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.data.mirror import Components
+from gola.geometry.points import fill_same_domain
 from gola.metrics import relative_l2_errors
 from gola.operators.closed_form.one_thread import one_thread
 from gola.operators.closed_form.samples import Mesh, Samples
@@ -24,12 +25,17 @@ from gola.operators.queries import Queries, interpolated_values
 from gola.operators.scaling import Scaling
 from gola.protocol import FitTask
 from gola.representation.fitted import Fitted, as_bytes, from_bytes
-from gola.representation.shared_points import Recent
+from gola.representation.interpolated import interpolation_weights
+from gola.representation.shared_points import Recent, runs
 
 # Larger meshes take minutes to solve on. With more inputs there are more coefficients than laws have, and every further
 # target may take a fit of its own.
 _MOST_POINTS = {2: 50_000, 3: 12_000}
 _MOST_CHANNELS = 8
+# Points that lie within this distance from the nodes of the training samples, in units of the domain, are these nodes.
+_SAME = 1e-4
+# Points fill the same domain as others if none of either is farther from the others than so many typical spacings.
+_SPACINGS = 3.0
 
 
 @final
@@ -73,6 +79,7 @@ class FittedPde(Fitted, Operator):
         coefficients: Of all laws, one after the other.
         readouts: Weights of all readouts, one after the other.
         box: Lower and upper corner of the box around all training samples.
+        nodes: The points of the training samples, if all of them have the same; none otherwise.
     """
 
     name: ClassVar[str] = "fitted_pde"
@@ -88,11 +95,12 @@ class FittedPde(Fitted, Operator):
     coefficients: Float[Tensor, " coefficient"]
     readouts: Float[Tensor, " term"]
     box: Float[Tensor, "2 dim"]
+    nodes: Float[Tensor, "node dim"]
 
     def __init__(self, config: FittedPdeConfig) -> None:
         super().__init__(config)
         self.choice = {"laws": [], "readouts": []}
-        self._register_empty("coefficients", "readouts", "box")
+        self._register_empty("coefficients", "readouts", "box", "nodes")
         self._meshes: Recent[Elements] = Recent()
 
     @classmethod
@@ -139,6 +147,8 @@ class FittedPde(Fitted, Operator):
         """
         samples = Samples.of(self.seen(cloud), targets, Mesh())
         self.box = torch.stack([samples.cloud.points.amin(dim=0), samples.cloud.points.amax(dim=0)])
+        if len(runs(samples.points)) == 1:
+            self.nodes = samples.points[0].double().clone()
         meshes = [self._mesh(points) for points in samples.points]
         found = search(names or _scalars(samples), meshes, samples.inputs, samples.targets, self.config.num_steps)
         self._keep(found)
@@ -150,6 +160,27 @@ class FittedPde(Fitted, Operator):
             raise ValueError(f"This {self.title} is not fitted yet; call fit_cloud(cloud, targets) first.")
         parts = zip(torch.split(cloud.points, cloud.sizes), torch.split(cloud.values, cloud.sizes), strict=True)
         return torch.cat([self._predicted(points, values.double()) for points, values in parts]).to(cloud.points.dtype)
+
+    def _predicted(
+        self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point input"]
+    ) -> Float[Tensor, "point channel"]:
+        """Predict at the points of one sample.
+
+        Other points of the domain that all training samples share are answered from a solution at the nodes of these:
+        conditions at the boundary were fitted to how far it is from them, half a cell on many grids.
+        """
+        if not self._are_other_points(points.detach()):
+            return self._solved(points, values)
+        inputs = _interpolated(points.detach().double(), values, self.nodes)
+        return _interpolated(self.nodes, self._solved(self.nodes, inputs), points.double())
+
+    def _are_other_points(self, points: Float[Tensor, "point dim"]) -> bool:
+        """Whether points fill the domain of the training samples, and are not their nodes."""
+        if not len(self.nodes) or points.device.type == "meta":
+            return False
+        if points.shape == self.nodes.shape and torch.allclose(points.double(), self.nodes, rtol=0.0, atol=_SAME):
+            return False
+        return fill_same_domain(points.double().cpu().numpy(), self.nodes.cpu().numpy(), _SPACINGS)
 
     def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
         """Predict at the queries, interpolated from the points of the cloud."""
@@ -172,7 +203,7 @@ class FittedPde(Fitted, Operator):
     def _mesh(self, points: Float[Tensor, "point dim"]) -> Elements:
         return self._meshes.of(lambda: Elements.of(points, self.box.cpu()), points.detach())
 
-    def _predicted(
+    def _solved(
         self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point input"]
     ) -> Float[Tensor, "point channel"]:
         mesh = self._mesh(points)
@@ -209,3 +240,10 @@ class FittedPde(Fitted, Operator):
 def _scalars(samples: Samples) -> ChannelNames:
     counts = samples.inputs[0].shape[1], samples.targets[0].shape[1]
     return ChannelNames(*(Components(tuple((str(channel), ()) for channel in range(count))) for count in counts))
+
+
+def _interpolated(
+    points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"], at: Float[Tensor, "query dim"]
+) -> Float[Tensor, "query channel"]:
+    rows, weights = interpolation_weights(points.cpu().numpy(), at)
+    return torch.einsum("qk,qkc->qc", weights.to(values), values[rows.to(values.device)])
