@@ -73,7 +73,7 @@ def measured(problem: str, fit: Fit) -> tuple[str, str]:
     if outcome is None:
         return "", ""
     predictions, seconds = outcome
-    return f"{np.mean(samples.errors(predictions)):.5f}", f"{seconds:.2f}"
+    return f"{np.mean(samples.errors(predictions)):.4g}", f"{seconds:.2f}"
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ CLOSED_FORMS = (
     "linear",
     "auto_closed_forms",
     "morphed_gp",
+    "fitted_pde",
+    "fitted_evolution",
 )
 AUTO_MEMBERS = tuple(name for name in AutoConfig().members if name != "spectral")
 NETWORKS = ("spectral", "gola", "fno", "gkn", "gcn", "deeponet")

@@ -30,6 +30,8 @@ _SETTINGS: dict[str, Any] = {
     "savefig.dpi": 150,
     "svg.hashsalt": "gola",
 }
+# Beyond this ratio there is no room for three numbers in each decade.
+_MANY_DECADES = 1e4
 
 
 @contextmanager
@@ -84,11 +86,14 @@ def frame(axes: Axes, title: str, *, dim: int = 2) -> None:
 
 
 def use_log_scale(axes: Axes, which: Literal["x", "y"]) -> None:
-    """Make an axis logarithmic, labelled with plain numbers at 1, 2 and 5 of every decade, two of them at least."""
+    """Make an axis logarithmic, labelled with plain numbers at 1, 2 and 5 of every decade, two of them at least.
+
+    Where there are many decades, numbers stand at whole ones only.
+    """
     axes.set(**{f"{which}scale": "log"})
     axis = axes.xaxis if which == "x" else axes.yaxis
-    marks = LogLocator(subs=(1.0, 2.0, 5.0))
     low, high = axis.get_view_interval()
+    marks = LogLocator(subs=(1.0, 2.0, 5.0) if high < _MANY_DECADES * low else (1.0,))
     around = np.asarray(marks.tick_values(low, high))
     if np.count_nonzero((around >= low) & (around <= high)) < 2:
         axes.set(**{f"{which}lim": (around[around <= low].max(), around[around >= high].min())})

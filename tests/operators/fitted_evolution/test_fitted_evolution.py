@@ -114,6 +114,7 @@ def test_what_it_cannot_do_is_said():
 
 def test_auto_takes_the_equation_where_the_data_obey_one():
     train = dataset(fronts, 8, 0)
-    config = AutoConfig(members=("periodic_kernel", "fitted_evolution"))
+    config = AutoConfig(members=("periodic_kernel", "fitted_evolution", "spectral"))
     surrogate = gola.fit(train, config, progress=False)
     assert set(surrogate.operator.config.chosen) == {"fitted_evolution"}
+    assert "Nothing is left for networks" in surrogate.provenance["choice"]["why"]

@@ -42,6 +42,8 @@ _PROBE, _FAR_BEHIND = 0.2, 3.0
 _LEAST_GAIN = 0.02
 # Fewer waves than the spectral operator has by default: as accurate on Eikonal in half the time.
 _NETWORK_MODES = {1: 32, 2: 8, 3: 4, 4: 2}
+# Errors below this are those of rounding, of networks in single precision at least.
+_NOTHING_LEFT = 1e-5
 # So many networks, each without another fold, are trained before it is decided whether the others are.
 _JUDGED_NETWORKS = 2
 # A symmetry is tested on copies of so many samples, and a group of symmetries has at most so many elements.
@@ -193,6 +195,9 @@ class _Trial:
 
     def add_networks(self, name: str) -> None:
         """Train an ensemble, if there is time and its first network is worth it."""
+        if self.operators and float(self.candidates.best(self.operators)[1].mean()) < _NOTHING_LEFT:
+            self.remarks.append(f"Nothing is left for networks ({name}) to learn.")
+            return
         try:
             self._add_networks(name)
         except OutOfTime:
