@@ -34,7 +34,7 @@ def close(found, expected):
     for one, other in zip(found, expected, strict=True):
         assert one.shape == other.shape
         # Fits to few points on a grid are ill-conditioned, and round differently together.
-        assert one == pytest.approx(other, rel=1e-4, abs=1e-4 * np.abs(other).max())
+        assert one == pytest.approx(other, rel=1e-3, abs=1e-3 * np.abs(other).max())
 
 
 @pytest.mark.parametrize("operator", ["kernel", "linear", "gola", "spectral"])

@@ -27,7 +27,7 @@ def usual_level(surrogate: "Surrogate") -> float | None:
 
 
 def estimated_errors(
-    surrogate: "Surrogate", samples: Sequence[Sample], predictions: Sequence[Float[np.ndarray, "*time _ channel"]]
+    surrogate: "Surrogate", samples: Sequence[Sample], predictions: Sequence[Float[np.ndarray, "... channel"]]
 ) -> list[ErrorEstimate]:
     """Estimate the relative L2 error of predictions, each with an interval of the usual level.
 

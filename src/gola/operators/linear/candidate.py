@@ -66,7 +66,6 @@ class LinearTask:
         samples: The training samples.
         outputs: The space of the solutions.
         solutions: Coefficients of the solutions.
-        fine_inputs: Where inputs are expressed as finely as solutions; without penalties yet.
         errors: The error of the last map under each kind of prior.
         last: The last prior on Green's function, by its name.
     """
@@ -74,7 +73,6 @@ class LinearTask:
     samples: Samples
     outputs: FunctionSpace
     solutions: Float[Tensor, "sample mode channel"]
-    fine_inputs: FunctionSpace
     errors: dict[str, float] = field(default_factory=dict)
     last: dict[str, GreenPrior] = field(default_factory=dict)
 
@@ -99,13 +97,6 @@ class LinearTask:
         found = self._fitted(near, wide, prior, symmetries, is_wide=False)
         self.errors["green"] = found.error
         return found
-
-    def finer(self, near: FittedInputs) -> FittedInputs:
-        """Return the inputs expressed by more functions, where there are more."""
-        if self.fine_inputs.num_modes <= near.samples.space.num_modes:
-            return near
-        found = FittedInputs.of(self.fine_inputs, self.samples.points, self.samples.inputs, near.samples.axes)
-        return found.with_free_mean() if near.has_free_mean else found
 
     def has_room_for(self, read: FittedInputs) -> bool:
         """Whether a matrix from these inputs to the solutions may be stored."""

@@ -32,22 +32,19 @@ class LinearConfig(ClosedFormConfig):
     """Settings of the linear operator.
 
     Attributes:
-        num_input_modes: The largest number of functions that inputs are expressed in on the box of the solutions; the
-            sources of a diffusion, which show in its solutions point by point, have as many as solutions.
         wide_padding: Size of the box in which inputs are continued beyond the domain, in units of the bounding box.
         num_wide_modes: The largest number of functions that inputs are expressed in there.
         steps: Names of the steps that refine the map, each kept only where it pays on held-out samples:
             ``green``, ``mean``, ``periodicity``, ``symmetries``, ``reciprocity``, ``diffusion``.
     """
 
-    num_input_modes: int = 500
     wide_padding: float = 3.0
     num_wide_modes: int = 600
     steps: tuple[str, ...] = tuple(step.name for step in STEPS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_positive("num_input_modes", "num_wide_modes")
+        self._require_positive("num_wide_modes")
         known = [step.name for step in STEPS]
         for name in self.steps:
             if name not in known:
@@ -117,9 +114,8 @@ class Linear(ClosedForm):
     ) -> Float[Tensor, "sample mode channel"]:
         """Fit under a prior by frequency, and take the steps that refine it."""
         config = self.config
-        fine_space = self.space_for(samples, config.num_modes, config.padding)
-        task = LinearTask(samples=samples, outputs=self.solutions, solutions=solutions, fine_inputs=fine_space)
-        near_space = self.space_for(samples, min(config.num_input_modes, config.num_modes), config.padding)
+        task = LinearTask(samples=samples, outputs=self.solutions, solutions=solutions)
+        near_space = self.space_for(samples, config.num_modes, config.padding)
         wide_space = self.space_for(samples, config.num_wide_modes, config.wide_padding)
         near = FittedInputs.of(near_space, samples.points, samples.inputs)
         # Ends show best where functions are resolved best.

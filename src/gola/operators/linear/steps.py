@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, final, runtime_checkable
 
-from gola.operators.closed_form.input_features import FittedInputs
 from gola.operators.linear.candidate import Candidate, LinearTask
 from gola.operators.linear.diffusion import Diffusion
 from gola.operators.linear.reciprocity import Reciprocity
@@ -17,8 +16,6 @@ from gola.representation.symmetry import Symmetries
 
 # A proposal has to have this share of the error or less: what differs by less differs by chance.
 CLEARLY_BETTER = 0.97
-# Finer inputs may make a medium explain the samples better by this factor.
-_NEARLY = 1.5
 
 
 @runtime_checkable
@@ -137,28 +134,20 @@ class Medium:
 
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose the map of the medium that explains the samples, if it explains them well."""
-        if best.near.features.shape[1] > 1 or task.solutions.shape[2] > 1:
+        near = best.near
+        if near.features.shape[1] > 1 or task.solutions.shape[2] > 1:
             return
-        # What no medium explains by far is not worth finer inputs.
-        if not self._diffusion(best.near, task).explains(_NEARLY * best.error):
-            return
-        near = task.finer(best.near)
-        diffusion = self._diffusion(near, task)
-        # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
-        if diffusion.explains(best.error):
-            none = Symmetries.none(task.outputs.dim)
-            plain = replace(best, near=near, is_wide=False, prior=None, symmetries=none, noise=None)
-            yield task.with_map(plain, diffusion.map())
-
-    @staticmethod
-    def _diffusion(near: FittedInputs, task: LinearTask) -> Diffusion:
-        return Diffusion(
+        diffusion = Diffusion(
             inputs=near.inputs.space,
             features=near.features,
             outputs=task.outputs,
             solutions=task.solutions,
             samples=task.samples,
         )
+        # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
+        if diffusion.explains(best.error):
+            plain = replace(best, is_wide=False, prior=None, symmetries=Symmetries.none(task.outputs.dim), noise=None)
+            yield task.with_map(plain, diffusion.map())
 
 
 STEPS: tuple[Step, ...] = (
