@@ -26,6 +26,7 @@ class Key:
         num_train: Training samples.
         num_test: Test samples.
         num_points: Points of each sample; None for all.
+        redrawn: Whether the points of training samples are drawn again in every epoch, from all that they have.
     """
 
     problem: str
@@ -36,6 +37,7 @@ class Key:
     num_train: int | None
     num_test: int | None
     num_points: int | None
+    redrawn: bool = False
 
     @classmethod
     def of(cls, run: RunConfig, variant: str = "") -> "Key":
@@ -49,6 +51,7 @@ class Key:
             num_train=run.num_train,
             num_test=run.num_test,
             num_points=run.num_points,
+            redrawn=run.whole_training,
         )
 
 

@@ -16,12 +16,14 @@ from paper.rows import NOT_KNOWN, Errors, Row, as_json
 _ERRORS = {"error": "mean", "error_std": "std", "error_median": "median", "error_max": "largest"}
 _SCORES = ("training_error", "validation_error", "cv_error")
 COLUMNS = (
-    *("problem", "operator", "variant", "settings", "training", "num_train", "num_test", "num_points", "seed"),
+    *("problem", "operator", "variant", "settings", "training"),
+    *("num_train", "num_test", "num_points", "redrawn", "seed"),
     *(*_ERRORS, "by_points", *_SCORES),
     *("num_parameters", "fit_seconds", "predict_seconds", "seconds", "num_threads", "why"),
     *("data", "versions", "code_version", "finished"),
 )
 """Columns of the file; ``docs/reproducing.md`` explains them."""
+_TRUTHS = {"True": True, "False": False}
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def _line(row: Row) -> dict[str, object]:
         "num_train": _count_text(run.num_train),
         "num_test": _count_text(run.num_test),
         "num_points": _count_text(run.num_points),
+        "redrawn": run.whole_training,
         "seed": run.seed,
         **{column: _rounded(getattr(row.errors, name)) for column, name in _ERRORS.items()},
         "by_points": as_json(by_points),
@@ -101,16 +104,15 @@ def _line(row: Row) -> dict[str, object]:
 
 def _row(line: Mapping[str, str]) -> Row:
     by_points = {int(number): Errors(*map(_number, values)) for number, values in _values(line["by_points"]).items()}
-    training = TrainingConfig.from_dict(_values(line["training"]))
     run = RunConfig(
         data=line["problem"],
         operator=line["operator"],
         settings=_values(line["settings"]),
-        training=training,
+        training=TrainingConfig.from_dict(_values(line["training"])),
         num_train=_count(line["num_train"]),
         num_test=_count(line["num_test"]),
         num_points=_count(line["num_points"]),
-        whole_training=_is_drawn_from_all(training, _count(line["num_points"])),
+        whole_training=_TRUTHS[line["redrawn"]],
         test_points=tuple(sorted(by_points)),
         seed=int(line["seed"]),
     )
@@ -131,11 +133,6 @@ def _row(line: Mapping[str, str]) -> Row:
         code_version=line["code_version"],
         finished=line["finished"],
     )
-
-
-def _is_drawn_from_all(training: TrainingConfig, num_points: int | None) -> bool:
-    """Whether as many points were drawn in every epoch as there are in testing: then from all points of a sample."""
-    return num_points is not None and training.points_per_epoch == num_points
 
 
 def _values(text: str) -> dict[str, Any]:

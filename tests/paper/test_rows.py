@@ -34,6 +34,7 @@ def test_a_row_names_its_problem_wherever_the_data_are():
         {"num_train": 31},
         {"num_test": 99},
         {"num_points": None},
+        {"whole_training": True},
     ],
     ids=lambda changes: next(iter(changes)),
 )
