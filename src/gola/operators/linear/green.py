@@ -159,11 +159,15 @@ def kernel_by_node(
     """Return the same as :func:`kernel_at`, one node after the other: what belongs to a node fits into the cache."""
     space, tables, columns = functions.space, functions.rotated(), functions.rows.T
     kernel = nodes.new_zeros(len(nodes), columns.shape[1], columns.shape[1])
-    for component in components:
-        axes = [axis_matrices(space, component, axis, nodes[:, axis]) for axis in range(space.dim)]
-        for found, *matrices in zip(kernel, *axes, strict=True):
-            covered = rotated_through(tables, matrices).view(columns.shape[1], -1)
-            found.addmm_(covered, columns, alpha=component.share)
+    axes = [
+        axis_matrices(space, component, axis, nodes[:, axis]) for component in components for axis in range(space.dim)
+    ]
+    for found, *matrices in zip(kernel, *axes, strict=True):
+        each = [matrices[start : start + space.dim] for start in range(0, len(matrices), space.dim)]
+        covered = torch.zeros_like(columns.T)
+        for component, own in zip(components, each, strict=True):
+            covered.add_(rotated_through(tables, own).view_as(covered), alpha=component.share)
+        torch.mm(covered, columns, out=found)
     return kernel
 
 
