@@ -5,10 +5,10 @@ number for each place, and Green's function one for each pair of places. So samp
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -285,7 +285,7 @@ class Misfit:
         )
 
 
-def _stopping_where_flat() -> Callable[[OptimizeResult], None]:
+def _stopping_where_flat() -> Any:  # the stubs of SciPy know callbacks of one name only
     """Return what ends a minimisation once steps hardly lower the objective."""
     values: list[float] = []
 
