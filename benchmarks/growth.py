@@ -9,7 +9,7 @@ on one thread. The slope between sizes is the order of growth: 1 is linear.
 import argparse
 import multiprocessing
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -22,7 +22,7 @@ from benchmarks.runs import Runs
 KEYS = ("operator", "varied", "size")
 RUNS = Runs(path=Path("results/growth.csv"), columns=(*KEYS, "fit_seconds", "predict_seconds", "gib"), keys=KEYS)
 PAGE, FIGURE = Path("docs/growth.md"), Path("docs/images/growth.png")
-# Of all sizes but the one that is varied.
+# Of all sizes but the one that is varied; a fit to these is done once, as that for the queries.
 USUAL = {"points": 1000, "samples": 30, "channels": 1, "dimension": 2, "queries": 1000}
 SIZES = {
     "points": (256, 1000, 4000, 16_000, 64_000, 256_000, 1_000_000),
@@ -31,66 +31,78 @@ SIZES = {
     "dimension": (1, 2, 3),
     "queries": (1000, 10_000, 100_000, 1_000_000),
 }
-# The best that any method could do: all values are read once, all answers written once.
-BEST = {"points": 1.0, "samples": 1.0, "channels": 1.0, "queries": 1.0}
 OPERATORS = ("kernel", "linear")
-# Sizes above these take more than a few minutes, or the memory of most machines.
-MOST = {("linear", "points"): 256_000, ("kernel", "points"): 1_000_000}
+FITTED = [(operator, varied) for operator in OPERATORS for varied in ("points", "samples", "channels")]
+# A run beyond these sizes takes minutes, and is done last.
+LONG = {"points": 256_000, "samples": 300}
 
 
-def measure() -> dict[str, float]:
-    """Do the missing runs, write page and figure, and return the slopes of fitting."""
+def measure(*, short: bool = False) -> dict[str, float]:
+    """Do the missing runs, write page and figure, and return the slopes of fitting and of predicting.
+
+    Args:
+        short: Whether to leave out runs that take minutes.
+    """
     for operator, varied, size in wanted():
-        if not RUNS.is_done(operator, varied, size):
-            RUNS.append(operator, varied, size, *apart(operator, {**USUAL, varied: size}))
+        is_long = size > LONG.get(varied, size)
+        if not (RUNS.is_done(operator, varied, size) or (short and is_long)):
+            sizes = SIZES["queries"] if varied == "queries" else (size,)
+            for each, measured in zip(sizes, apart(operator, varied, size), strict=True):
+                RUNS.append(operator, varied, each, *measured)
     report()
-    return {
-        f"growth_{operator}_{varied}": slope(operator, varied, "fit_seconds")
-        for operator in OPERATORS
-        for varied in BEST
-        if varied != "queries"
+    slopes = {f"growth_{operator}_{varied}": slope(operator, varied, "fit_seconds") for operator, varied in FITTED}
+    return slopes | {
+        f"growth_{operator}_queries": slope(operator, "queries", "predict_seconds") for operator in OPERATORS
     }
 
 
-def apart(operator: str, sizes: dict[str, int]) -> tuple[str, str, str]:
+def apart(operator: str, varied: str, size: int) -> list[tuple[str, str, str]]:
     """Run in a process of its own, whose peak of memory is that of the run; nothing where it runs out of memory."""
+    asked = SIZES["queries"] if varied == "queries" else (USUAL["queries"],)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
-            return pool.submit(run, operator, sizes).result()
+            return pool.submit(run, operator, {**USUAL, varied: size}, asked).result()
         except BrokenProcessPool:
-            return "", "", ""
+            return [("", "", "")] * len(asked)
 
 
 def wanted() -> Iterator[tuple[str, str, int]]:
-    """Return the runs, the quickest first."""
+    """Return the runs, the quickest first; all numbers of queries are one run."""
     runs = [
         (operator, varied, size)
         for varied, sizes in SIZES.items()
         for size in sizes
         for operator in OPERATORS
-        if size <= MOST.get((operator, varied), size)
+        if (size == USUAL[varied]) == (varied == "queries")
     ]
-    yield from sorted(runs, key=lambda one: one[2] / USUAL[one[1]])
+    yield from sorted(runs, key=lambda one: (one[2] > LONG.get(one[1], one[2]), one[2] / USUAL[one[1]]))
 
 
-def run(operator: str, sizes: dict[str, int]) -> tuple[str, str, str]:
-    """Fit and predict once; return the seconds of both, and the most memory in GiB."""
+def run(operator: str, sizes: dict[str, int], asked: Sequence[int]) -> list[tuple[str, str, str]]:
+    """Fit once and predict at so many places; return the seconds of both, and the most memory so far in GiB."""
     import torch
 
     import gola
 
     torch.set_num_threads(1)
-    data, queries = functions(sizes)
+    gola.fit(functions({**sizes, "points": 50, "samples": 4}), operator, progress=False)  # imports what it needs
+    data = functions(sizes)
     start = time.process_time()
     surrogate = gola.fit(data, operator, progress=False)
-    fitted = time.process_time()
-    surrogate.predict_sample(data[0], at=queries)
-    taken = fitted - start, time.process_time() - fitted
-    return f"{taken[0]:.3f}", f"{taken[1]:.3f}", f"{peak_gib():.2f}"
+    fitted = time.process_time() - start
+    return [(f"{fitted:.3f}", f"{predicting(surrogate, data, count):.4f}", f"{peak_gib():.2f}") for count in asked]
 
 
-def functions(sizes: dict[str, int]) -> tuple["gola.Dataset", np.ndarray]:
-    """Return sums of a few waves at scattered points, and what a smoothing of them gives; and places to ask at."""
+def predicting(surrogate: "gola.Surrogate", data: "gola.Dataset", count: int) -> float:
+    """Return the seconds of a prediction at so many places."""
+    places = np.random.default_rng(1).random((count, data.dim))
+    start = time.process_time()
+    surrogate.predict_sample(data[0], at=places)
+    return time.process_time() - start
+
+
+def functions(sizes: dict[str, int]) -> "gola.Dataset":
+    """Return sums of a few waves at scattered points, and what a smoothing of them gives."""
     import gola
 
     rng, dim = np.random.default_rng(0), sizes["dimension"]
@@ -99,17 +111,25 @@ def functions(sizes: dict[str, int]) -> tuple["gola.Dataset", np.ndarray]:
     points, inputs, targets = [], [], []
     for _ in range(sizes["samples"]):
         places = rng.random((sizes["points"], dim))
-        functions = np.cos(np.pi * places @ waves.T)
+        values = np.cos(np.pi * places @ waves.T)
         strengths = rng.standard_normal((len(waves), sizes["channels"])) * damping[:, None]
         points.append(places)
-        inputs.append(functions @ strengths)
-        targets.append(functions @ (damping[:, None] * strengths))
-    return gola.Dataset.from_arrays(points, inputs, targets), rng.random((sizes["queries"], dim))
+        inputs.append(values @ strengths)
+        targets.append(values @ (damping[:, None] * strengths))
+    return gola.Dataset.from_arrays(points, inputs, targets)
 
 
 def finished() -> list[dict[str, str]]:
-    """Return the runs that came to an end."""
-    return [row for row in RUNS.finished() if row["fit_seconds"]]
+    """Return the runs that came to an end; that of the usual sizes belongs to every size that is varied."""
+    rows = [row for row in RUNS.finished() if row["fit_seconds"]]
+    usual = [row for row in rows if row["varied"] == "queries" and int(row["size"]) == USUAL["queries"]]
+    others = [
+        {**row, "varied": varied, "size": str(USUAL[varied])}
+        for row in usual
+        for varied in SIZES
+        if varied != "queries"
+    ]
+    return rows + others
 
 
 def slope(operator: str, varied: str, column: str) -> float:
@@ -119,7 +139,7 @@ def slope(operator: str, varied: str, column: str) -> float:
     rows = rows[min(len(rows) // 2, len(rows) - 2) :] if len(rows) > 2 else rows
     if len(rows) < 2:
         return float("nan")
-    sizes, values = (np.log([max(1e-3, float(row[name])) for row in rows]) for name in ("size", column))
+    sizes, values = (np.log([max(1e-4, float(row[name])) for row in rows]) for name in ("size", column))
     return float(np.polyfit(sizes, values, 1)[0])
 
 
@@ -136,7 +156,9 @@ def report() -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--report", action="store_true", help="only write page and figure of what is finished")
-    if parser.parse_args().report:
+    parser.add_argument("--short", action="store_true", help="leave out the runs that take minutes")
+    arguments = parser.parse_args()
+    if arguments.report:
         report()
     else:
-        measure()
+        measure(short=arguments.short)

@@ -13,7 +13,7 @@ from gola.data.formats import import_files
 from gola.operators import GolaConfig
 from gola.protocol import Session, TrainingConfig
 
-EXTRAS = ("dask", "eikonalfm", "lightning", "matplotlib", "meshio", "neuralop", "shapely", "skfem", "threadpoolctl")
+EXTRAS = ("dask", "eikonalfm", "lightning", "matplotlib", "meshio", "neuralop", "shapely", "skfem")
 
 
 def arrays(num_samples: int, num_points: int) -> list[gola.Sample]:

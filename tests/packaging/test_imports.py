@@ -6,7 +6,7 @@ import sys
 import pytest
 
 # What the core does without, and what is slow to import and of no use to most programs.
-EXTRAS = ("dask", "distributed", "eikonalfm", "lightning", "matplotlib", "meshio", "shapely", "skfem", "threadpoolctl")
+EXTRAS = ("dask", "distributed", "eikonalfm", "lightning", "matplotlib", "meshio", "shapely", "skfem")
 
 
 def imported_by(statements: str) -> set[str]:

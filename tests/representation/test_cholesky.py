@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from gola.representation.cholesky import cholesky
+from gola.representation.cholesky import cholesky, cholesky_solve
 
 
 def random_matrix(size=30):
@@ -23,3 +23,10 @@ def test_gradients_pass_through():
 def test_a_matrix_that_is_not_positive_definite_is_refused():
     with pytest.raises(np.linalg.LinAlgError, match="penalties are too small"):
         cholesky(-random_matrix())
+
+
+def test_solutions_are_those_of_pytorch_and_differentiable():
+    factor, right = cholesky(random_matrix()), torch.ones(30, 2, dtype=torch.float64)
+    torch.testing.assert_close(cholesky_solve(right, factor), torch.cholesky_solve(right, factor))
+    cholesky_solve(right.requires_grad_(), factor).sum().backward()
+    assert right.grad.abs().sum() > 0.0

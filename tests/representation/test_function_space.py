@@ -58,6 +58,20 @@ def test_samples_that_share_points_are_fitted_as_if_they_did_not():
     torch.testing.assert_close(together, torch.stack(alone))
 
 
+def test_threads_change_nothing_and_gradients_pass_through_them():
+    points = [random_points(400, seed=seed) for seed in range(3)]
+    values = [random_points(400, 1, seed=seed).requires_grad_() for seed in range(3, 6)]
+    space = space_with(points[0], 300, penalty=1.0)
+    alone = space.coefficients(points, values)
+    torch.set_num_threads(2)
+    together, fits = space.coefficients(points, values), space.fits(points, values)
+    torch.set_num_threads(1)
+    assert torch.equal(alone, together)
+    assert torch.equal(alone, torch.stack([fit.coefficients for fit in fits]))
+    together.sum().backward()
+    assert all(one.grad.abs().sum() > 0.0 for one in values)
+
+
 def test_points_on_a_line_are_fine():
     points = random_points(40)
     points[:, 1] = 0.5
@@ -102,7 +116,7 @@ def test_averages_are_means_over_the_bounding_box(padding):
 def test_functions_with_one_mean_are_held_to_it():
     points, values, _ = rough_samples(20, spread=0.0)
     space = space_with(torch.cat(points), 60, penalty=0.5)
-    prior = MeanPrior.of(list(space.fits(points, values)))
+    prior = MeanPrior.of(space.fits(points, values))
     plain, held = (space.coefficients(points, values, means) for means in (None, prior))
     before, after = (torch.einsum("m,smc->sc", space.averages, found).std(dim=0) for found in (plain, held))
     assert after < 0.5 * before
@@ -111,7 +125,7 @@ def test_functions_with_one_mean_are_held_to_it():
 def test_functions_with_many_means_stay_as_they_are():
     points, values, means = rough_samples(20, spread=10.0)
     space = space_with(torch.cat(points), 60, penalty=0.5)
-    prior = MeanPrior.of(list(space.fits(points, values)))
+    prior = MeanPrior.of(space.fits(points, values))
     assert prior.variance[0].sqrt() == pytest.approx(float(means.std()), rel=0.1)
     plain, held = (space.coefficients(points, values, one) for one in (None, prior))
     torch.testing.assert_close(held, plain, rtol=0.0, atol=0.02)

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from gola.data.periods import Periods
 from gola.data.sample import Channel, Sample
-from gola.extras import require
 
 
 class Problem(ABC):
@@ -63,5 +63,4 @@ def sample_rng(seed: int, index: int) -> np.random.Generator:
 
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Let BLAS use one thread for a while: their number changes the order of sums, and with it the last bits."""
-    limits = require("threadpoolctl", extra="problems", what="Solving a benchmark problem")
-    return limits.threadpool_limits(limits=1, user_api="blas")
+    return threadpool_limits(limits=1, user_api="blas")

@@ -1,23 +1,29 @@
 """The common space in which functions known at different points become comparable."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import TypeVar, final
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gola.representation.cholesky import cholesky
+from gola.representation.cholesky import cholesky, cholesky_solve
 from gola.representation.cosines import amplitudes, combine, evaluate, gram, gram_and_moments, lowest_waves, moments
 from gola.representation.fitted import Fitted
 from gola.representation.shared_points import Recent, runs
+from gola.threads import spread_over_threads
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # Points are taken in portions, so that the functions at a million points need not exist at once; what belongs to a
 # portion fits into the cache of a core.
 _PORTION = 4096
 # Functions are evaluated in smaller ones: what is computed along each axis stays in the cache.
 _EVALUATED = 4096
+# A fit of fewer functions takes less than it takes to hand it to another thread.
+_WORTH_A_THREAD = 300
 
 
 @final
@@ -86,6 +92,7 @@ class FunctionSpace(Fitted):
         super().__init__()
         self._register_empty("lower", "sides", "padding", "penalties")
         self._recent: Recent[Tensor] = Recent()
+        self._averages: Recent[Tensor] = Recent()
 
     @staticmethod
     def around(points: Float[Tensor, "point dim"], *, padding: float, num_modes: int) -> "FunctionSpace":
@@ -129,6 +136,9 @@ class FunctionSpace(Fitted):
     @property
     def averages(self) -> Float[Tensor, " mode"]:
         """The mean of each function over the bounding box."""
+        return self._averages.of(self._means_over_the_box, self.padding.view(1, 1), self.penalties)
+
+    def _means_over_the_box(self) -> Float[Tensor, " mode"]:
         waves = self.waves.to(self.padding.device)
         # Angles are affine in the place and π/2 at the centre of the box.
         along = torch.cos(0.5 * torch.pi * waves) * torch.sinc(0.5 * waves / self.padding)
@@ -169,13 +179,21 @@ class FunctionSpace(Fitted):
             values: At the points.
             means: What is known of the means of the functions.
         """
-        found = []
-        for rows in runs(points):
+
+        def fitted(rows: slice) -> Float[Tensor, "some_sample mode channel"]:
             count = rows.stop - rows.start
             fit = self._fit(points[rows.start], torch.cat([one.double() for one in values[rows]], dim=1))
             columns = fit.coefficients if means is None else fit.with_mean(means.repeated(count))
-            found.append(columns.unflatten(1, (count, -1)).transpose(0, 1))
-        return torch.cat(found)
+            return columns.unflatten(1, (count, -1)).transpose(0, 1)
+
+        return torch.cat(self._each(fitted, runs(points)))
+
+    def _each(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Call a function that fits for each item, on several threads where that takes milliseconds."""
+        # What is traced must stay on the thread that traces it.
+        if self.num_modes < _WORTH_A_THREAD or torch.compiler.is_compiling():
+            return [function(item) for item in items]
+        return spread_over_threads(function, items)
 
     def moments(
         self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
@@ -205,16 +223,19 @@ class FunctionSpace(Fitted):
 
     def fits(
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
-    ) -> Iterator["FunctionFit"]:
-        """Yield the fitted function of each sample; samples in a row that share their points share most of the work."""
-        for places, sample_values in zip(points, values, strict=True):
-            yield self._fit(places, sample_values.double())
+    ) -> list["FunctionFit"]:
+        """Fit the function of each sample; samples in a row that share their points share most of the work."""
+
+        def fitted(rows: slice) -> list[FunctionFit]:
+            return [self._fit(*one) for one in zip(points[rows], (own.double() for own in values[rows]), strict=True)]
+
+        return [fit for fits in self._each(fitted, runs(points)) for fit in fits]
 
     def _fit(self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]) -> "FunctionFit":
         centre, averages = values.mean(dim=0), self.averages
         factors, sums = self._factors_and_moments(points, values - centre)
         # How much a unit of the mean pulls at each coefficient is one more column: the factors are read once.
-        solved = torch.cholesky_solve(torch.cat([sums, averages[:, None]], dim=1), factors)
+        solved = cholesky_solve(torch.cat([sums, averages[:, None]], dim=1), factors)
         solution, pulls = solved[:, :-1], solved[:, -1]
         # The likeliest variance of noise, where penalties are its ratios to the variances of coefficients.
         noise = ((values - centre).square().sum(dim=0) - (sums * solution).sum(dim=0)).clamp(min=0.0) / len(values)

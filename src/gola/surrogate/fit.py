@@ -22,6 +22,7 @@ from gola.surrogate.uncertainty.calibration import FEWEST_SAMPLES, Calibration
 from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.uncertainty.spread import held_out_spreads
 from gola.surrogate.units import in_units, units_of
+from gola.threads import one_thread
 
 
 def fit(
@@ -108,6 +109,7 @@ def fit(
     )
 
 
+@one_thread()
 def _calibration(result: FitResult, task: FitTask, *, shares_domain: bool) -> Calibration | None:
     """Compare the held-out predictions of a fit with the truth, where it gave any."""
     if result.held_out is None or len(task.samples) < FEWEST_SAMPLES:

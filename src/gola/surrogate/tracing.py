@@ -90,9 +90,12 @@ def _put_constant(graph: fx.GraphModule, node: fx.Node, name: str, value: Tensor
 def with_common_operations(graph: fx.GraphModule) -> fx.GraphModule:
     """Put plain operations in place of those that other programs do not know."""
     aten = torch.ops.aten
-    for node in list(graph.graph.find_nodes(op="call_function", target=aten.cholesky_solve.default)):
-        right, factors = node.args[:2]
-        graph.register_buffer(f"inverse_{node.name}", torch.cholesky_inverse(getattr(graph, factors.target)))
+    for node in list(graph.graph.find_nodes(op="call_function", target=aten.linalg_solve_triangular.default)):
+        factor, right = node.args[:2]
+        known = getattr(graph, factor.target)
+        identity = torch.eye(len(known)).to(known)
+        solved = torch.linalg.solve_triangular(known, identity, upper=node.kwargs["upper"])
+        graph.register_buffer(f"inverse_{node.name}", solved)
         with graph.graph.inserting_before(node):
             inverse = graph.graph.get_attr(f"inverse_{node.name}")
             node.replace_all_uses_with(graph.graph.call_function(aten.mm.default, (inverse, right)))

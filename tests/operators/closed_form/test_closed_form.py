@@ -51,6 +51,21 @@ def test_held_out_predictions_equal_those_of_refits(fitted):
         torch.testing.assert_close(held_out[row], other(alone), rtol=1e-8, atol=1e-8)
 
 
+def test_it_predicts_on_one_thread_and_gives_the_others_back(fitted, monkeypatch):
+    operator, _, (cloud, _) = fitted
+    seen, coefficients = [], type(operator).coefficients
+
+    def watched(self, cloud):
+        seen.append(torch.get_num_threads())
+        return coefficients(self, cloud)
+
+    monkeypatch.setattr(type(operator), "coefficients", watched)
+    torch.set_num_threads(2)
+    operator(cloud)
+    assert (set(seen), torch.get_num_threads()) == ({1} if seen else set(), 2)
+    torch.set_num_threads(1)
+
+
 def test_the_cv_error_is_that_of_the_held_out_predictions(fitted):
     operator, (cloud, targets), _ = fitted
     pairs = zip(operator.leave_one_out().split(cloud.sizes), targets.split(cloud.sizes), strict=True)

@@ -116,6 +116,21 @@ def fitted_to(scale, count=12, **settings):
     return operator
 
 
+def test_leaving_out_the_finest_waves_of_solutions_costs_next_to_nothing(monkeypatch):
+    def varying(points):
+        return 1.0 + points[:, :1] ** 2
+
+    plain, fast = (small_operator("linear", num_modes=150, num_wide_modes=100) for _ in range(2))
+    fast.fit_cloud(*scaled_samples(varying, 10))
+    monkeypatch.setattr("gola.operators.linear.search._UNFITTED", 0.0)
+    plain.fit_cloud(*scaled_samples(varying, 10))
+    assert fast.prior.num_output_modes < plain.prior.num_output_modes
+    assert float(fast.cv_error) == pytest.approx(float(plain.cv_error), rel=0.02)
+    cloud, targets = scaled_samples(varying, 10, seed=1)
+    errors = [relative_error(operator(cloud), targets, cloud.sizes) for operator in (fast, plain)]
+    assert float(errors[0]) == pytest.approx(float(errors[1]), rel=0.02)
+
+
 @pytest.fixture(scope="module")
 def symmetric():
     return fitted_to(turned)

@@ -19,6 +19,8 @@ PRIORS = [
     SpectralPrior(exponent=1.5, rate=10.0, penalty=1e-2),
     SpectralPrior(exponent=-1.0, rate=10.0, penalty=1e-2),
 ]
+LOWEST = whole_shells(15, dim=2)
+PARTIAL = replace(PRIORS[0], num_output_modes=LOWEST)
 
 STILL = Symmetries.none(2)
 SWAP = Symmetry(axes=(1, 0), flips=(False, False))
@@ -32,6 +34,7 @@ SYMMETRIC_PRIORS = [
     GreenPrior(components=(replace(NEAR, widths=(0.3, 0.3)), replace(FAR, widths=(1.0, 1.0))), penalty=1e-3),
     PRIORS[1],
 ]
+SYMMETRIC_PRIORS.append(replace(SYMMETRIC_PRIORS[0], num_output_modes=LOWEST))
 
 
 def random_matrix(*shape, seed=0):
@@ -53,7 +56,7 @@ def predict(found, coefficients):
     return found.affine.dense @ coefficients.flatten() + found.affine.offset
 
 
-@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("prior", [*PRIORS, PARTIAL])
 def test_held_out_predictions_equal_those_of_refits(problem, prior):
     inputs, coefficients, outputs, solutions = problem
     found = prior.fit(inputs, coefficients, outputs, solutions, STILL)
@@ -69,6 +72,15 @@ def test_samples_beyond_the_prior_are_met_where_the_penalty_is_small(problem, pr
     found = replace(prior, penalty=1e-9).fit(inputs, coefficients, outputs, solutions, STILL)
     met = torch.stack([predict(found, one) for one in coefficients])
     assert (met - solutions).norm() < 1e-2 * solutions.norm()
+
+
+def test_waves_of_the_solutions_that_are_not_fitted_are_predicted_by_their_means(problem):
+    inputs, coefficients, outputs, solutions = problem
+    found = PARTIAL.fit(inputs, coefficients, outputs, solutions, STILL)
+    low = PARTIAL.fit(inputs, coefficients, space_of(LOWEST), solutions[:, :LOWEST], STILL)
+    predicted = found(coefficients)
+    torch.testing.assert_close(predicted[:, :LOWEST], low(coefficients))
+    torch.testing.assert_close(predicted[:, LOWEST:], solutions[:, LOWEST:].mean(dim=0).expand(9, -1, -1))
 
 
 @pytest.mark.parametrize("prior", PRIORS)

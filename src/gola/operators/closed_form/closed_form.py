@@ -23,6 +23,7 @@ from gola.representation.nodal import NodalSpace
 from gola.representation.periodic_grid import PeriodicGrid
 from gola.representation.shared_points import runs
 from gola.representation.smoothness import with_chosen_penalties
+from gola.threads import one_thread
 
 # Of a function that is known at N points more than 2N coefficients add nothing that a penalty would not set.
 _MODES_PER_POINT = 2
@@ -106,6 +107,7 @@ class ClosedForm(Fitted, Operator):
         self.representation_error = 0.0
         self._places: Queries | None = None
 
+    @one_thread()
     def fit(self, task: FitTask) -> FitResult:
         """Fit to the samples of a task, which are predicted by leave-one-out besides."""
         self.require_samples(task)
@@ -190,11 +192,13 @@ class ClosedForm(Fitted, Operator):
         """Predict at the points of the cloud."""
         return self.predict_at(cloud, Queries(points=cloud.points, offsets=cloud.offsets))
 
+    @one_thread()
     def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
         """Predict at the queries."""
         self._require_fit()
         return self._values(self.coefficients(cloud), queries, torch.split(cloud.points, cloud.sizes))
 
+    @one_thread()
     def leave_one_out(self, at: Queries | None = None) -> Float[Tensor, "query channel"]:
         """Predict each training sample by this operator fitted, with the same settings, to all the others.
 

@@ -15,8 +15,8 @@ from scipy.optimize import OptimizeResult, minimize
 
 from gola.operators.closed_form.covariance import FAMILIES, RESPONSES, Covariance, Pairs
 from gola.operators.closed_form.covariance_likelihood import Layout, Objective, Responses
-from gola.operators.closed_form.one_thread import one_thread
 from gola.operators.closed_form.roles import Role
+from gola.threads import one_thread
 
 # Steps of the optimiser while layouts are proposed and compared, and in the end.
 _FEWEST_STEPS, _FEW_STEPS, _MANY_STEPS = 4, 15, 60

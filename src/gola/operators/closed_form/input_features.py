@@ -120,7 +120,7 @@ class SampleFits:
     @cached_property
     def fits(self) -> list[FunctionFit]:
         """The fitted functions."""
-        return list(self.space.fits(*_copied(self.space, self.axes, self.points, self.values)))
+        return self.space.fits(*_copied(self.space, self.axes, self.points, self.values))
 
     @cached_property
     def means(self) -> MeanPrior:

@@ -57,9 +57,15 @@ class InputKernel:
         self, inputs: Float[Tensor, "row feature"], others: Float[Tensor, "column feature"]
     ) -> Float[Tensor, "row column"]:
         """Evaluate the kernel between weighted coefficients."""
-        distances = torch.cdist(inputs, others) * (5.0 / self.scale) ** 0.5 / self.length
+        return self.of(torch.cdist(inputs, others), inputs @ others.T)
+
+    def of(
+        self, distances: Float[Tensor, "row column"], products: Float[Tensor, "row column"]
+    ) -> Float[Tensor, "row column"]:
+        """Evaluate the kernel from the distances and inner products of weighted coefficients."""
+        distances = distances * (5.0 / self.scale) ** 0.5 / self.length
         matern = (1.0 + distances + distances**2 / 3.0) * torch.exp(-distances)
-        return matern + inputs @ others.T / self.scale
+        return matern + products / self.scale
 
     def weighted(
         self, inputs: InputFeatures, features: Float[Tensor, "sample channel mode"]
@@ -107,8 +113,9 @@ def best_kernel(
         rows = tried[0].weighted(inputs, features)
         rows = rows - rows.mean(dim=0)
         scale = 2.0 * float(rows.square().sum(dim=1).mean()) or 1.0
+        distances, products = torch.cdist(rows, rows), rows @ rows.T
         for _, same_length in itertools.groupby(tried, key=lambda one: one.length):
             candidates = [replace(one, scale=scale) for one in same_length]
-            path = RidgePath(kernel=candidates[0](rows, rows), targets=probes.rows, groups=groups)
+            path = RidgePath(kernel=candidates[0].of(distances, products), targets=probes.rows, groups=groups)
             scored += [(probes.error_of_rows(path.held_out(one.penalty)), one) for one in candidates]
     return min(scored, key=lambda one: one[0])

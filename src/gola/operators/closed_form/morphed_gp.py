@@ -24,6 +24,7 @@ from gola.operators.symmetry_test import not_refuted
 from gola.protocol import FitTask
 from gola.representation.nodal import NodalSpace
 from gola.representation.reference_shape import ReferenceShape, outlines
+from gola.threads import one_thread
 
 # With more samples and copies than this, settings are chosen with fewer copies.
 _MOST_ROWS = 250
@@ -165,6 +166,7 @@ class MorphedGp(ClosedForm):
         """Predict the coefficients of the solution of each sample, which is given at the nodes."""
         return self._joined([part.coefficients(cloud) for part in self._parts()])
 
+    @one_thread()
     def predict_at(self, cloud: Cloud, queries: Queries) -> Float[Tensor, "query channel"]:
         """Predict at the queries."""
         self._require_fit()

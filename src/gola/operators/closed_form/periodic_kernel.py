@@ -14,7 +14,6 @@ from torch import Tensor
 from gola.geometry.symmetry import Symmetry, candidates, largest_group
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
 from gola.operators.closed_form.covariance import FAMILIES
-from gola.operators.closed_form.one_thread import one_thread
 from gola.operators.closed_form.periodic_samples import looks_periodic, periodic_grid
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.shift_kernel import (
@@ -35,6 +34,7 @@ from gola.operators.symmetry_test import not_refuted
 from gola.protocol import FitTask
 from gola.representation.periodic_grid import PeriodicGrid
 from gola.representation.representatives import spread
+from gola.threads import one_thread
 
 # Samples that kernels are compared on, and steps of the optimiser.
 _SEARCH_SAMPLES, _NUM_STEPS = 24, 25

@@ -35,7 +35,7 @@ class RidgePath:
         carried = (vectors * (weights * vectors.sum(dim=-2))[..., None, :]).sum(dim=-1, keepdim=True)
         total = carried.sum(dim=-2, keepdim=True)
         free = (carried.mT @ self.targets) / total
-        dual = vectors @ (weights[..., None] * (vectors.mT @ self.targets)) - carried * free
+        dual = vectors @ (weights[..., None] * self._rotated) - carried * free
         fitted = self.kernel @ dual + free
         return fitted + penalty * dual - self._residuals(weights, carried / total.sqrt(), dual)
 
@@ -43,6 +43,10 @@ class RidgePath:
     def _decomposed(self) -> tuple[Float[Tensor, "*node value"], Float[Tensor, "*node sample value"]]:
         found = torch.linalg.eigh(self.kernel)
         return found.eigenvalues, found.eigenvectors
+
+    @cached_property
+    def _rotated(self) -> Float[Tensor, "*node value output"]:
+        return self._decomposed[1].mT @ self.targets
 
     def _residuals(
         self,

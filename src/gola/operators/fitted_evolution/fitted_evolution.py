@@ -9,7 +9,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
-from gola.operators.closed_form.one_thread import one_thread
 from gola.operators.closed_form.periodic_samples import looks_periodic, periodic_grid
 from gola.operators.closed_form.samples import Samples
 from gola.operators.cloud import Cloud
@@ -18,6 +17,7 @@ from gola.operators.fitted_evolution.search import search
 from gola.operators.operator import OperatorConfig
 from gola.protocol import FitTask
 from gola.representation.periodic_grid import PeriodicGrid
+from gola.threads import one_thread
 
 # Nodes of the grid that equations are solved on, for each node of the data: products of waves need room.
 _REFINEMENT = 1.5

@@ -11,7 +11,6 @@ from torch import Tensor
 from gola.data.mirror import Components
 from gola.geometry.points import fill_same_domain
 from gola.metrics import relative_l2_errors
-from gola.operators.closed_form.one_thread import one_thread
 from gola.operators.closed_form.samples import Mesh, Samples
 from gola.operators.cloud import Cloud
 from gola.operators.fitted_pde.channels import ChannelNames
@@ -27,6 +26,7 @@ from gola.protocol import FitTask
 from gola.representation.fitted import Fitted, as_bytes, from_bytes
 from gola.representation.interpolated import interpolation_weights
 from gola.representation.shared_points import Recent, runs
+from gola.threads import one_thread
 
 # Larger meshes take minutes to solve on. With more inputs there are more coefficients than laws have, and every further
 # target may take a fit of its own.
@@ -154,6 +154,7 @@ class FittedPde(Fitted, Operator):
         self._keep(found)
         return torch.cat(found.held_out)
 
+    @one_thread()
     def predict(self, cloud: Cloud) -> Float[Tensor, "point channel"]:
         """Predict at the points of the cloud."""
         if not len(self.box):

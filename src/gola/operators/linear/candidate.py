@@ -88,6 +88,7 @@ class LinearTask:
         prior = choose_green_prior(
             near.inputs.space,
             near.features,
+            (symmetries.solutions(self.outputs, self.solutions) / self.samples.target_scales).mT,
             self._probes(symmetries),
             symmetries,
             error=min(self.errors.values(), default=0.0),

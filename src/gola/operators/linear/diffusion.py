@@ -8,12 +8,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import Bounds, OptimizeResult, minimize
 from torch import Tensor
 
 from gola.operators.closed_form.samples import Samples, drawn
@@ -38,6 +38,8 @@ _FEWEST_CELLS = 4
 _SLACK = (3.0, 1.5, 1.0)
 # The weight γ of the penalty; a third or three times as much makes next to no difference.
 _ROUGHNESS = 1e-5
+# On a lattice that others refine, steps go on as long as these many together lower the misfit by this share.
+_JUDGED_STEPS, _LEAST_GAIN = 5, 0.02
 # Smaller changes of log a between two cells are no interface.
 _INTERFACE = 0.05
 # How far log a may be from that of the best constant medium.
@@ -225,6 +227,7 @@ class Medium:
         logarithm = np.full(len(first.elements.cells), start)
         for misfit, num_steps in zip(coarse_to_fine, _NUM_STEPS[len(coarse_to_fine)], strict=True):
             logarithm = misfit.elements.refined(logarithm)
+            is_last = misfit is coarse_to_fine[-1]
             logarithm = minimize(
                 partial(misfit.objective, sign=sign),
                 logarithm,
@@ -233,6 +236,7 @@ class Medium:
                 bounds=Bounds(np.full(len(logarithm), start - _CONTRAST), np.full(len(logarithm), start + _CONTRAST)),
                 # Errors are relative to the states, so smaller changes are none.
                 options={"maxiter": num_steps, "maxcor": 30, "ftol": 1e-10, "gtol": 1e-10},
+                callback=None if is_last else _stopping_where_flat(),
             ).x
             yield Medium(elements=misfit.elements, values=np.exp(logarithm), sign=sign)
 
@@ -279,6 +283,18 @@ class Misfit:
             float(np.sum(self.weights * errors**2)) + _ROUGHNESS * variation,
             _ROUGHNESS * slope - values * elements.energies(adjoint, found),
         )
+
+
+def _stopping_where_flat() -> Any:  # the stubs of SciPy know callbacks of one name only
+    """Return what ends a minimisation once steps hardly lower the objective."""
+    values: list[float] = []
+
+    def watch(intermediate_result: OptimizeResult) -> None:
+        values.append(float(intermediate_result.fun))
+        if len(values) > _JUDGED_STEPS and values[-1] > (1.0 - _LEAST_GAIN) * values[-1 - _JUDGED_STEPS]:
+            raise StopIteration
+
+    return watch
 
 
 def _mean(values: Float[np.ndarray, "node sample"]) -> Float[np.ndarray, "node 1"]:

@@ -117,11 +117,12 @@ class InputFunctions:
 
 
 def rotated_through(
-    tables: Float[Tensor, "wave rest"], matrices: Sequence[Float[Tensor, "wave wave"]]
+    tables: Float[Tensor, "first rest"], matrices: Sequence[Float[Tensor, "wave wave"]]
 ) -> Float[Tensor, "row entry"]:
     """Multiply tables by a matrix along each axis: every product takes the first axis, and leaves it behind as last.
 
-    What comes after the axes, samples or channels, is the first axis in the end.
+    What comes after the axes, samples or channels, is the first axis in the end. With matrices of some axes only, what
+    comes out goes through those of the others afterwards.
     """
     for matrix in matrices:
         tables = tables.reshape(len(matrix), -1).T @ matrix
@@ -156,14 +157,22 @@ def _lines_pay(functions: InputFunctions, nodes: Float[Tensor, "node dim"]) -> b
 def kernel_by_node(
     functions: InputFunctions, components: Sequence[Component], nodes: Float[Tensor, "node dim"]
 ) -> Float[Tensor, "node sample sample"]:
-    """Return the same as :func:`kernel_at`, one node after the other: what belongs to a node fits into the cache."""
+    """Return the same as :func:`kernel_at`, one node after the other: what belongs to a node fits into the cache.
+
+    Nodes in a row that share their first coordinate share the work along that axis.
+    """
     space, tables, columns = functions.space, functions.rotated(), functions.rows.T
     kernel = nodes.new_zeros(len(nodes), columns.shape[1], columns.shape[1])
-    for component in components:
-        axes = [axis_matrices(space, component, axis, nodes[:, axis]) for axis in range(space.dim)]
-        for found, *matrices in zip(kernel, *axes, strict=True):
-            covered = rotated_through(tables, matrices).view(columns.shape[1], -1)
-            found.addmm_(covered, columns, alpha=component.share)
+    along = [[axis_matrices(space, one, axis, nodes[:, axis]) for axis in range(space.dim)] for one in components]
+    firsts = nodes[:, 0].tolist()
+    for number, found in enumerate(kernel):
+        if number == 0 or firsts[number] != firsts[number - 1]:
+            shared = [rotated_through(tables, [axes[0][number]]) for axes in along]
+        covered = torch.zeros_like(columns.T)
+        for component, tables_here, axes in zip(components, shared, along, strict=True):
+            others = rotated_through(tables_here, [matrices[number] for matrices in axes[1:]])
+            covered.add_(others.view_as(covered), alpha=component.share)
+        torch.mm(covered, columns, out=found)
     return kernel
 
 

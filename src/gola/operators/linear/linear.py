@@ -100,7 +100,8 @@ class Linear(ClosedForm):
         components = tuple(
             Component(**{**component, "widths": tuple(component["widths"])}) for component in settings["components"]
         )
-        return GreenPrior(components=components, penalty=settings["penalty"], num_modes=settings.get("num_modes"))
+        counts = {name: settings.get(name) for name in ("num_modes", "num_output_modes")}
+        return GreenPrior(components=components, penalty=settings["penalty"], **counts)
 
     @property
     def symmetries(self) -> Symmetries:

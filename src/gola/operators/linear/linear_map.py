@@ -102,11 +102,14 @@ class GreenPrior:
         components: The terms of its covariance.
         penalty: The ridge: how far the data may be missed, as a variance.
         num_modes: How many of the lowest waves of the inputs are seen; None for all.
+        num_output_modes: How many of the lowest waves of the solutions are fitted; the others are predicted by their
+            means. None for all.
     """
 
     components: tuple[Component, ...]
     penalty: float
     num_modes: int | None = None
+    num_output_modes: int | None = None
 
     def fit(
         self,
@@ -123,9 +126,26 @@ class GreenPrior:
 
         Of very many samples some are fitted, and the others predicted: time grows with the cube of their number.
         """
+        count = self.num_output_modes or outputs.num_modes
+        found = self._fit_lowest(
+            inputs, coefficients, outputs.with_penalties(outputs.penalties[:count]), solutions[:, :count], symmetries
+        )
+        if count == outputs.num_modes:
+            return found
+        copies = symmetries.solutions(outputs, solutions).unflatten(0, (len(symmetries), -1))
+        return _with_means(found, copies[:, :, count:])
+
+    def _fit_lowest(
+        self,
+        inputs: FunctionSpace,
+        coefficients: Float[Tensor, "sample channel mode"],
+        outputs: FunctionSpace,
+        solutions: Float[Tensor, "sample output_mode output_channel"],
+        symmetries: Symmetries,
+    ) -> LinearMap:
         rows = spread(len(solutions), at_most=max(1, _MOST_FITTED // len(symmetries)))
         if len(rows) < len(solutions):
-            found = self.fit(inputs, coefficients[rows], outputs, solutions[rows], symmetries)
+            found = self._fit_lowest(inputs, coefficients[rows], outputs, solutions[rows], symmetries)
             held_out = found(coefficients)
             held_out[rows] = found.held_out
             return LinearMap(held_out=held_out, solved=lambda: found.affine)
@@ -181,6 +201,23 @@ class GreenPrior:
 def lowest(space: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"], num_modes: int) -> InputFunctions:
     """Lay out functions with the lowest of their waves only."""
     return InputFunctions.of(space.with_penalties(space.penalties[:num_modes]), coefficients[..., :num_modes])
+
+
+def _with_means(lowest: LinearMap, highest: Float[Tensor, "symmetry sample high_mode output_channel"]) -> LinearMap:
+    """Extend a map to further waves of the solutions, predicted by the means of all copies of the other samples."""
+    num_symmetries, num_samples = highest.shape[:2]
+    own = highest.sum(dim=0)
+    others = (own.sum(dim=0) - own) / (num_symmetries * (num_samples - 1))
+
+    def solved() -> Affine:
+        affine, mean = lowest.affine, highest.mean(dim=(0, 1))
+        return Affine(
+            weights=pad(affine.weights, (0, 0, 0, 0, 0, len(mean))),
+            offset=torch.cat([affine.offset, mean]),
+            rows=affine.rows,
+        )
+
+    return LinearMap(held_out=torch.cat([lowest.held_out, others], dim=1), solved=solved)
 
 
 def _spread(

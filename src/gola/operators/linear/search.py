@@ -44,6 +44,8 @@ _SEARCH_COPIES = 100
 _LEAST_SAMPLES = 10
 # Waves of the inputs that hold less than this share of the error are not looked at.
 _UNSEEN = 0.1
+# Nor are waves of the solutions fitted that vary by less than this share of it: with a tenth maps err more by a fifth.
+_UNFITTED = 0.03
 _PENALTIES = tuple(10.0**power for power in range(-10, 0))
 # Below this, rounding makes kernels indefinite.
 _LEAST_PENALTY = 1e-11
@@ -62,6 +64,7 @@ _MOST_COPIES = 400
 def choose_green_prior(
     inputs: FunctionSpace,
     coefficients: Float[Tensor, "sample channel mode"],
+    solutions: Float[Tensor, "copy output_channel output_mode"],
     probes: Probes,
     symmetries: Symmetries,
     *,
@@ -72,10 +75,12 @@ def choose_green_prior(
 
     Inputs are seen without their finest waves, as far as these make far less of a difference than the error that there
     is anyway: that of the best map so far for comparing shapes, and that of the best shape for its penalty and its fit.
+    The finest waves of the solutions are not fitted either, as far as they vary far less than that error.
 
     Args:
         inputs: The space of the inputs.
         coefficients: Of the inputs of the samples.
+        solutions: Coefficients of all copies of the solutions by the symmetries, each channel in a unit of its own.
         probes: Those of all copies by the symmetries.
         symmetries: By which samples are copied.
         error: The relative error of the best map so far.
@@ -107,7 +112,13 @@ def choose_green_prior(
     ratio = fine.size(best.shape) / (search.size(best.shape) or 1.0) or 1.0
     best = fine.best_of([best.shape], _near(ratio * best.penalty))
     best = min(best, fine.best_of([best.shape], _near(best.penalty, step=0.5)))
-    return GreenPrior(components=best.shape.components, penalty=best.penalty, num_modes=num_modes)
+    centred = solutions - solutions.mean(dim=0)
+    return GreenPrior(
+        components=best.shape.components,
+        penalty=best.penalty,
+        num_modes=num_modes,
+        num_output_modes=num_needed(centred, inputs.dim, _UNFITTED * min(error, best.error)),
+    )
 
 
 def num_needed(coefficients: Float[Tensor, "sample channel mode"], dim: int, share: float) -> int:
@@ -324,10 +335,11 @@ def _next_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
 
 
 def _finer_widths(axes: Collection[int], shape: _Shape) -> Iterator[_Shape]:
-    """Return shapes with a slightly wider and a slightly narrower window along some axes, none far below all others."""
+    """Return shapes with a slightly wider and a slightly narrower window along some axes, none far from all others."""
+    least, *_, most = sorted(width for width in _WIDTHS if math.isfinite(width))
     for factor in _FINER:
         widths = tuple(factor * old if axis in axes else old for axis, old in enumerate(shape.widths))
-        if min(widths) >= _FINER[0] * _WIDTHS[-1]:
+        if all(_FINER[0] * least <= widths[axis] <= _FINER[1] * most for axis in axes):
             yield replace(shape, widths=widths)
 
 
