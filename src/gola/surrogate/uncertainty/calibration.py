@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 
 from gola.metrics import relative_l2
+from gola.surrogate.uncertainty.between_nodes import BetweenNodes
 from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.uncertainty.description import Description, Shape
 from gola.surrogate.uncertainty.error_model import ErrorModel, damped, fit_error_model, typical_of_others
@@ -62,6 +63,8 @@ class Calibration:
         shares: Quantiles of the quotients at points of all samples, in each channel.
         ratios: Of each held-out sample, its relative L2 error over the expected one.
         method: How samples were held out.
+        between: How far solutions may be from what is interpolated between the nodes that all samples share; None where
+            they share none.
     """
 
     description: Description
@@ -72,6 +75,7 @@ class Calibration:
     shares: Float[np.ndarray, "share channel"]
     ratios: Float[np.ndarray, " sample"]
     method: str
+    between: BetweenNodes | None = None
 
     @staticmethod
     def of(
@@ -109,8 +113,9 @@ class Calibration:
             rows = np.random.default_rng(number).permutation(len(residual))[:_MOST_POINTS]
             local = squares.without(number, squares.places[number][rows])
             quotients.append(np.abs(residual[rows]) / (sizes_of_bands[number] * local))
-        # Settings were chosen on the very errors that are counted here.
-        chosen = 1.0 + OPTIMISM / len(cases)
+        # Settings were chosen on the very errors that are counted here; the more there is to compare samples by, the
+        # more freely.
+        chosen = 1.0 + OPTIMISM * np.sqrt(_num_groups(cases[0], shape)) / len(cases)
         pairs = zip(predictions, targets, strict=True)
         relative = np.array([float(relative_l2(torch.from_numpy(a), torch.from_numpy(b))) for a, b in pairs])
         return Calibration(
@@ -121,8 +126,11 @@ class Calibration:
             scores=chosen * np.array([one.max() for one in quotients]),
             shares=chosen
             * np.stack([pooled(column) for column in zip(*(one.T for one in quotients), strict=True)], axis=1),
-            ratios=chosen * relative * sizes / expected,
+            ratios=(1.0 + OPTIMISM / len(cases)) * relative * sizes / expected,
             method=method,
+            between=BetweenNodes.of(cases[0].points, targets, moves=shape == "moved nodes")
+            if nodes_correspond
+            else None,
         )
 
     @property
@@ -177,7 +185,10 @@ class Calibration:
             kind: Whether it holds everywhere or pointwise.
         """
         size = damped(np.array([judged.expected]), self.errors.typical, self.num_samples)
-        return self.factors(level, kind) * size * self.scale.at(places, points)
+        half = self.factors(level, kind) * size * self.scale.at(places, points)
+        if self.between is None:
+            return half
+        return half + self.between.half_widths(places, points, judged.size, level, kind)
 
     def factors(self, level: float, kind: Kind) -> Float[np.ndarray, " channel"]:
         """Return the quantile that bands of a level and kind are drawn with, in each channel."""
@@ -208,6 +219,7 @@ class Calibration:
             "scores": self.scores,
             "shares": self.shares,
             "ratios": self.ratios,
+            **({} if self.between is None else self.between.to_arrays()),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,6 +230,7 @@ class Calibration:
             "num_nodes": self.scale.num_nodes,
             "method": self.method,
             "guarantee": self.guarantee,
+            **({} if self.between is None else self.between.to_dict()),
         }
 
     @staticmethod
@@ -241,6 +254,7 @@ class Calibration:
             shares=arrays["shares"],
             ratios=arrays["ratios"],
             method=str(values["method"]),
+            between=BetweenNodes.from_dict(values, arrays),
         )
 
 
@@ -259,6 +273,11 @@ class Judged:
     size: float
     unusual: float
     is_beyond: bool
+
+
+def _num_groups(case: Case, shape: Shape) -> int:
+    """Return how many parameters, input channels and shapes samples may differ in."""
+    return max(1, len(case.parameters) + case.values.shape[1] + (shape != "fixed"))
 
 
 def _rms(values: Float[np.ndarray, "point channel"]) -> float:

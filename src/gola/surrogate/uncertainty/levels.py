@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
+from scipy.stats import t as student
 
 # Rounding of levels such as 0.9 must not ask for one more sample.
 _ROUNDING = 1e-9
@@ -57,13 +58,28 @@ def upper_quantile(scores: Float[np.ndarray, " sample"], level: float) -> float:
 
 
 def interval_of(scores: Float[np.ndarray, " sample"], level: float) -> tuple[float, float]:
-    """Return what a new score lies between with this probability: as much is cut off at both ends, where it can be."""
+    """Return what a new score lies between with this probability: as much is cut off at both ends, where it can be.
+
+    An end beyond the farthest of few scores is where it would be if their logarithms were normally distributed, as far
+    as Student's t can say.
+    """
     count, ordered = len(scores), np.sort(scores)
     beyond = (1.0 - level) / 2.0 * (count + 1)
-    low = max(0, math.floor(beyond + _ROUNDING) - 1)
-    # A place that is no whole one is rounded outwards; beyond the last there is nothing to say, so the last it is.
-    high = min(count - 1, math.ceil((count + 1) - beyond - _ROUNDING) - 1)
-    return float(ordered[low]), float(ordered[high])
+    # A place that is no whole one is rounded outwards.
+    low, high = math.floor(beyond + _ROUNDING) - 1, math.ceil((count + 1) - beyond - _ROUNDING) - 1
+    if low >= 0:
+        return float(ordered[low]), float(ordered[high])
+    least, most = _normal_interval(ordered, level)
+    return min(float(ordered[0]), least), max(float(ordered[-1]), most)
+
+
+def _normal_interval(scores: Float[np.ndarray, " sample"], level: float) -> tuple[float, float]:
+    """Return the same for scores whose logarithms are normally distributed."""
+    if len(scores) < 2 or not scores.min() > 0.0:
+        return float(scores.min()), float(scores.max())
+    logs = np.log(scores)
+    half = student.ppf(0.5 + level / 2.0, len(logs) - 1) * logs.std(ddof=1) * math.sqrt(1.0 + 1.0 / len(logs))
+    return math.exp(logs.mean() - half), math.exp(logs.mean() + half)
 
 
 def pooled(scores: Sequence[Float[np.ndarray, " _"]]) -> Float[np.ndarray, " share"]:
