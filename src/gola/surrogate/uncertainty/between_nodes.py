@@ -142,7 +142,7 @@ class BetweenNodes:
             return np.zeros(len(places))
         tree = cKDTree(points)
         distances, nearest = tree.query(places)
-        gaps = tree.query(points[nearest], k=[2])[0][:, 0]
+        gaps = np.asarray(tree.query(points[nearest], k=[2])[0])[:, 0]
         return np.asarray(np.minimum(2.0 * _MIDDLE * distances / np.maximum(gaps, 1e-12), 1.0))
 
 
