@@ -48,6 +48,11 @@ def test_few_scores_are_continued_so_that_a_new_one_lies_in_the_interval_often_e
     assert 0.87 < np.mean(inside) < 0.93
 
 
+def test_an_interval_goes_no_farther_than_twice_the_farthest_score():
+    low, high = interval_of(np.array([1e-6, 1e-5, 1.0, 2.0, 3.0]), 0.9)
+    assert (low, high) == (0.5e-6, 6.0)
+
+
 def test_scores_of_zero_are_not_continued():
     assert interval_of(np.array([0.0, 1.0, 2.0]), 0.9) == (0.0, 2.0)
 

@@ -16,6 +16,8 @@ from scipy.stats import t as student
 _ROUNDING = 1e-9
 # Numbers that stand for the scores at the points of one sample, and for those of all.
 _PER_SAMPLE, _POOLED = 200, 500
+# How many times the farthest score an interval reaches at most.
+_FARTHER = 2.0
 # Parts of the samples that are left out in turn.
 _FOLDS = 20
 
@@ -60,8 +62,8 @@ def upper_quantile(scores: Float[np.ndarray, " sample"], level: float) -> float:
 def interval_of(scores: Float[np.ndarray, " sample"], level: float) -> tuple[float, float]:
     """Return what a new score lies between with this probability: as much is cut off at both ends, where it can be.
 
-    An end beyond the farthest of few scores is where it would be if their logarithms were normally distributed, as far
-    as Student's t can say.
+    An end beyond the farthest of few scores is where Student's t says that it would be if their logarithms were normally
+    distributed, and at most at twice the farthest.
     """
     count, ordered = len(scores), np.sort(scores)
     beyond = (1.0 - level) / 2.0 * (count + 1)
@@ -70,7 +72,8 @@ def interval_of(scores: Float[np.ndarray, " sample"], level: float) -> tuple[flo
     if low >= 0:
         return float(ordered[low]), float(ordered[high])
     least, most = _normal_interval(ordered, level)
-    return min(float(ordered[0]), least), max(float(ordered[-1]), most)
+    lowest, highest = float(ordered[0]), float(ordered[-1])
+    return min(lowest, max(least, lowest / _FARTHER)), max(highest, min(most, highest * _FARTHER))
 
 
 def _normal_interval(scores: Float[np.ndarray, " sample"], level: float) -> tuple[float, float]:
