@@ -7,7 +7,7 @@ those of linear interpolation are. Splines are off by less, so bands are rather 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class BetweenNodes:
     scale: LocalScale
     scores: Float[np.ndarray, " sample"]
     shares: Float[np.ndarray, "share channel"]
+    _known: dict[tuple[bytes, bytes], Float[np.ndarray, " place"]] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
     def of(
@@ -140,10 +141,20 @@ class BetweenNodes:
             return np.full(len(places), _MIDDLE * places.shape[1] ** 0.5)
         if places.shape == points.shape and np.array_equal(places, points):
             return np.zeros(len(places))
-        tree = cKDTree(points)
-        distances, nearest = tree.query(places)
-        gaps = np.asarray(tree.query(points[nearest], k=[2])[0])[:, 0]
-        return np.asarray(np.minimum(2.0 * _MIDDLE * distances / np.maximum(gaps, 1e-12), 1.0))
+        # Most often many samples are asked for at the same places; those last asked for are kept.
+        if (key := (places.tobytes(), points.tobytes())) not in self._known:
+            self._known.clear()
+            self._known[key] = _shares_near(places, points)
+        return self._known[key]
+
+
+def _shares_near(
+    places: Float[np.ndarray, "place dim"], nodes: Float[np.ndarray, "node dim"]
+) -> Float[np.ndarray, " place"]:
+    tree = cKDTree(nodes)
+    distances, nearest = tree.query(places)
+    gaps = np.asarray(tree.query(nodes[nearest], k=[2])[0])[:, 0]
+    return np.asarray(np.minimum(2.0 * _MIDDLE * distances / np.maximum(gaps, 1e-12), 1.0))
 
 
 def _interpolated(

@@ -62,8 +62,8 @@ def upper_quantile(scores: Float[np.ndarray, " sample"], level: float) -> float:
 def interval_of(scores: Float[np.ndarray, " sample"], level: float) -> tuple[float, float]:
     """Return what a new score lies between with this probability: as much is cut off at both ends, where it can be.
 
-    An end beyond the farthest of few scores is where Student's t says that it would be if their logarithms were normally
-    distributed, and at most at twice the farthest.
+    An end beyond the farthest of few scores is where Student's t says that it would be if logarithms of scores were
+    normally distributed, and at most at twice the farthest.
     """
     count, ordered = len(scores), np.sort(scores)
     beyond = (1.0 - level) / 2.0 * (count + 1)
