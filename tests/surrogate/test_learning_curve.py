@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gola.surrogate.learning_curve import _unions, learning_curve
+from gola.surrogate.learning_curve import _doubts, _unions, learning_curve
 from gola.surrogate.power_law import PowerLaw
 from tests.surrogate.uncertainty.test_bands import KERNEL, waves
 
@@ -42,6 +42,17 @@ def test_every_sample_is_in_as_many_parts_as_any_other():
     unions = list(_unions(22, seed=3))
     assert [size for size, _ in unions] == [6] * 4 + [11] * 6 + [16] * 4
     assert set(np.bincount(np.concatenate([rows for _, rows in unions]))) == {1 + 3 + 3}
+
+
+def test_the_error_of_all_samples_is_known_better_than_that_of_one_part():
+    errors = {5: [0.4, 0.5, 0.4, 0.5], 10: [0.3], 20: [0.2]}
+    quarter, half, whole = _doubts(errors, 20)
+    assert whole < quarter < half
+
+
+def test_errors_that_fall_steeply_are_forecast_to_fall_on():
+    law = PowerLaw.fitted(SIZES, SIZES**-4.0, np.full(4, 0.1))
+    assert np.log(law.quantiles(80, QUARTILES)[1]) == pytest.approx(-4.0 * np.log(80.0), abs=0.35)
 
 
 @pytest.fixture(scope="module")
