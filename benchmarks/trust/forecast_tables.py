@@ -37,7 +37,7 @@ def _line(rows: Sequence[Row]) -> str:
 
 
 _HEAD = """The error with twice the samples was forecast from a learning curve, and then measured: as many other samples
-were added, and the error is that on all that were left. Wanted: 80 % of forecasts within 25 % of the truth. The fourth
-column is what a forecast would reach that knew by what factor the error falls, and had only the error to start from that
-the samples themselves tell by leave-one-out: among few samples it is not better known.
+were added, and the error is that on all that were left. Wanted: 80 % of forecasts within 25 % of the truth. At best:
+what a forecast would reach that knew by what factor the error falls, and started from the error that the samples
+themselves tell by leave-one-out, which among few samples is not better known.
 """
