@@ -73,6 +73,13 @@ def test_the_forecast_is_said_in_a_sentence(curve):
     assert " % to about " in curve.sentence(20)
 
 
+def test_forecasts_for_no_samples_are_refused(curve):
+    with pytest.raises(ValueError, match="at least 1 training sample; got 0"):
+        curve.forecast(0)
+    with pytest.raises(ValueError, match="at least 1; got -3"):
+        curve.sentence(-3)
+
+
 def test_too_few_samples_are_refused():
     with pytest.raises(ValueError, match="at least 12 samples, to fit to a quarter of them; got 8"):
         learning_curve(waves(8), KERNEL)

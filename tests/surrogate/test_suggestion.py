@@ -99,3 +99,5 @@ def test_input_functions_cannot_be_drawn_and_numbers_must_make_sense():
         surrogate.suggest()
     with pytest.raises(ValueError, match="from 1 to the number of candidates, 3; got 4"):
         surrogate.suggest(data[:3], num=4)
+    with pytest.raises(ValueError, match="target must be a relative error, 0 or more; got -1"):
+        surrogate.suggest(data[:3], num=1, target=-1.0)

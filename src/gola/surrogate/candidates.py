@@ -44,6 +44,8 @@ def suggest(
     given = list(drawn_candidates(surrogate, ranges or {}, seed) if candidates is None else candidates)
     if not 1 <= num <= len(given):
         raise ValueError(f"num must be from 1 to the number of candidates, {len(given)}; got {num}.")
+    if not target >= 0.0:
+        raise ValueError(f"target must be a relative error, 0 or more; got {target!r}.")
     if len(given) > MOST_CANDIDATES:
         raise ValueError(f"At most {MOST_CANDIDATES} candidates are compared; got {len(given)}. Give a part of them.")
     seen = [in_space_time(sample, surrogate) for sample in given]

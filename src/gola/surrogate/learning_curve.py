@@ -63,12 +63,16 @@ class LearningCurve:
 
     def forecast(self, num_samples: int) -> Forecast:
         """Return the error to expect with so many training samples."""
+        if not num_samples >= 1:
+            raise ValueError(f"A forecast is for at least 1 training sample; got {num_samples}.")
         beyond = (1.0 - _SHARE) / 2.0
         lower, middle, upper = self.law.quantiles(num_samples, np.array([beyond, 0.5, 1.0 - beyond]))
         return Forecast(num_samples=num_samples, error=float(middle), lower=float(lower), upper=float(upper))
 
     def sentence(self, num_more: int) -> str:
         """Say what more simulations would bring: "20 more simulations: from 4.3 % to about 3.1 % (2.7 to 3.6)"."""
+        if num_more < 1:
+            raise ValueError(f"More simulations are at least 1; got {num_more}.")
         now, then = self.forecast(self.sizes[-1]), self.forecast(self.sizes[-1] + num_more)
         start, end, lower, upper = (f"{100 * one:.2g}" for one in (now.error, then.error, then.lower, then.upper))
         return f"{num_more} more simulations: from {start} % to about {end} % ({lower} to {upper})."

@@ -65,6 +65,7 @@ class Calibration:
         method: How samples were held out.
         between: How far solutions may be from what is interpolated between the nodes that all samples share; None where
             they share none.
+        largest_size: Root mean square of the largest held-out prediction.
     """
 
     description: Description
@@ -76,6 +77,7 @@ class Calibration:
     ratios: Float[np.ndarray, " sample"]
     method: str
     between: BetweenNodes | None = None
+    largest_size: float = np.inf
 
     @staticmethod
     def of(
@@ -131,6 +133,7 @@ class Calibration:
             between=BetweenNodes.of(cases[0].points, targets, moves=shape == "moved nodes")
             if nodes_correspond
             else None,
+            largest_size=float(sizes.max()),
         )
 
     @property
@@ -158,11 +161,12 @@ class Calibration:
         if len(self.spreads) and spread is not None:
             known, doubt = self.spreads, spread
         # Beyond the training samples slopes are not known; sizes grow no further than the farthest of them say twice.
-        near = min(doubt, 2.0 * float(known.max()))
-        expected = float(self.errors(_features(np.array([size]), np.array([near])))[0])
+        near, usual = min(doubt, 2.0 * float(known.max())), min(size, 2.0 * self.largest_size)
+        expected, expected_of_usual = self.errors(_features(np.array([size, usual]), np.array([near, near]))).tolist()
         return Judged(
             expected=expected,
             size=size,
+            relative=expected_of_usual / usual,
             unusual=self.description.rank(distance),
             is_beyond=self.description.is_beyond(distance),
         )
@@ -199,9 +203,11 @@ class Calibration:
 
     def error(self, judged: "Judged", level: float) -> ErrorEstimate:
         """Return the relative L2 error to expect of a prediction, with an interval of this level."""
-        unit = judged.expected / judged.size
         lower, upper = interval_of(self.ratios, level)
-        return ErrorEstimate(value=unit * float(np.median(self.ratios)), lower=unit * lower, upper=unit * upper)
+        value = float(np.median(self.ratios))
+        return ErrorEstimate(
+            value=judged.relative * value, lower=judged.relative * lower, upper=judged.relative * upper
+        )
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return all numbers as arrays by name."""
@@ -230,6 +236,7 @@ class Calibration:
             "num_nodes": self.scale.num_nodes,
             "method": self.method,
             "guarantee": self.guarantee,
+            "largest_size": self.largest_size,
             **({} if self.between is None else self.between.to_dict()),
         }
 
@@ -255,6 +262,8 @@ class Calibration:
             ratios=arrays["ratios"],
             method=str(values["method"]),
             between=BetweenNodes.from_dict(values, arrays),
+            # Surrogates of before do not know it.
+            largest_size=float(values.get("largest_size", np.inf)),
         )
 
 
@@ -265,12 +274,15 @@ class Judged:
     Attributes:
         expected: Root mean square error to expect, in units of the spread of each channel.
         size: Root mean square of the prediction in the same units.
+        relative: The error to expect as a share of the size; a prediction far larger than those of the training samples
+            is no reason to expect a small one.
         unusual: The share of training samples that are less unusual.
         is_beyond: Whether it is clearly beyond them.
     """
 
     expected: float
     size: float
+    relative: float
     unusual: float
     is_beyond: bool
 
