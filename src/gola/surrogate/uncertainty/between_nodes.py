@@ -59,10 +59,9 @@ class BetweenNodes:
             return None
         rows = np.sort(np.random.default_rng(0).permutation(len(nodes))[:_MOST_HELD_OUT])
         sizes = [max(float(np.sqrt((one**2).mean())), np.finfo(float).tiny) for one in targets]
-        stacked = np.stack([one / size for one, size in zip(targets, sizes, strict=True)])
-        errors = stacked[:, rows] - _interpolated(nodes, stacked, rows)
-        places = [nodes[rows]] * len(targets)
-        squares = SmoothedSquares.of(places, list(errors), nodes_correspond=True)
+        triples = zip(targets, _interpolated(nodes, targets, rows), sizes, strict=True)
+        errors = [(one[rows] - found) / size for one, found, size in triples]
+        squares = SmoothedSquares.of([nodes[rows]] * len(targets), errors, nodes_correspond=True)
         quotients = [np.abs(error) / squares.without(number, nodes[rows]) for number, error in enumerate(errors)]
         scale = squares.scale(len(nodes) if moves else 0)
         return BetweenNodes(
@@ -159,14 +158,15 @@ def _shares_near(
 
 def _interpolated(
     nodes: Float[np.ndarray, "node dim"],
-    values: Float[np.ndarray, "sample node channel"],
+    targets: Sequence[Float[np.ndarray, "node channel"]],
     rows: Int[np.ndarray, " row"],
 ) -> Float[np.ndarray, "sample row channel"]:
-    """Interpolate values at some nodes from all but a part of these nodes."""
-    found = np.empty((len(values), len(rows), values.shape[2]))
+    """Interpolate solutions at some nodes from all but a part of these nodes."""
+    found = np.empty((len(targets), len(rows), targets[0].shape[1]))
     num_parts = int(np.ceil(len(rows) / max(1.0, _TOGETHER * len(nodes))))
     for part in np.array_split(np.random.default_rng(1).permutation(len(rows)), num_parts):
         others = np.delete(np.arange(len(nodes)), rows[part])
         read, weights = interpolation_weights(nodes[others], nodes[rows[part]])
-        found[:, part] = np.einsum("qk,sqkc->sqc", weights, values[:, others[read]])
+        for number, one in enumerate(targets):
+            found[number, part] = np.einsum("qk,qkc->qc", weights, one[others[read]])
     return found
