@@ -21,7 +21,7 @@ from benchmarks.trust.suggestions import compare_suggestions, suggestions_in
 
 RESULTS = Path("results/trust")
 # Nothing was developed on samples or splits of these seeds.
-DATA_SEED, FIRST_SPLIT = 26_319, 3000
+DATA_SEED, FIRST_SPLIT = 26_419, 4000
 STUDIES = ("bands", "suggestions", "forecasts")
 
 

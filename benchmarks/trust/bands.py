@@ -16,9 +16,10 @@ from gola.operators.closed_form.closed_form import ClosedForm
 from gola.operators.operator import FitResult, OperatorConfig
 from gola.protocol import FitTask, TrainingConfig
 from gola.registry import OPERATORS
-from gola.surrogate.calibration_study import KINDS, LEVELS, judged_samples, supported_levels
+from gola.surrogate.calibration_study import KINDS, LEVELS, judged_samples
 from gola.surrogate.estimates import rank_correlation
 from gola.surrogate.quick import quick_operator
+from gola.surrogate.surrogate import Surrogate
 
 METHODS = ("kernel", "linear", "pod_gp", "auto", "deeponet")
 SIZES = (10, 20, 30, 50, 100)
@@ -45,7 +46,7 @@ def measure(runs: Runs, problem: str, size: int, split: int, operators: tuple[st
     with shared_fits():
         for name in missing:
             if _suits(name, train, size):
-                runs.append(problem, name, size, split, *_row(train, test, name, split))
+                runs.append(problem, name, size, split, *judged_row(_fitted(train, name, split), test))
 
 
 def _suits(name: str, train: Dataset, size: int) -> bool:
@@ -53,15 +54,19 @@ def _suits(name: str, train: Dataset, size: int) -> bool:
     return OPERATORS[name].is_worth_trying(FitTask.of(train)) and (size in NETWORK_SIZES or not is_network)
 
 
-def _row(train: Dataset, test: Dataset, name: str, split: int) -> list[str]:
+def _fitted(train: Dataset, name: str, split: int) -> Surrogate:
     operator: str | OperatorConfig = quick_operator(train) if name == "auto" else name
     options: dict[str, Any] = {}
     if not OPERATORS[name].holds_out:
         options = {"training": TrainingConfig(num_steps=NUM_STEPS, held_out_folds=NUM_FOLDS)}
-    surrogate = fit(train, operator, seed=split, progress=False, **options)
-    judged, levels = judged_samples(surrogate, test), supported_levels(len(train))
+    return fit(train, operator, seed=split, progress=False, **options)
+
+
+def judged_row(surrogate: Surrogate, test: Dataset) -> list[str]:
+    """Return how the bands of a surrogate did, as it is written down."""
+    judged = judged_samples(surrogate, test)
     held = [
-        f"{np.mean([one.held[level, kind] for one in judged]):.5g}" if level in levels else ""
+        f"{np.mean([one.held[level, kind] for one in judged]):.5g}" if (level, kind) in judged[0].held else ""
         for kind in KINDS
         for level in LEVELS
     ]

@@ -12,8 +12,11 @@ KEYS = ("problem", "samples", "split")
 
 
 def forecasts_in(folder: Path) -> Runs:
-    """Return the finished cells: error with so many samples, the forecast for twice as many, and the error then."""
-    columns = (*KEYS, "error_now", "forecast", "lower", "upper", "error")
+    """Return the finished cells: errors with so many samples, the forecast for twice as many, and the error then.
+
+    The error with so many is both that on test samples and the one that the samples themselves tell.
+    """
+    columns = (*KEYS, "error_now", "estimated_now", "forecast", "lower", "upper", "error")
     return Runs(path=folder / "forecasts.csv", columns=columns, keys=KEYS)
 
 
@@ -23,7 +26,8 @@ def compare_forecast(runs: Runs, problem: str, size: int, split: int, data_seed:
         return
     more, test = samples_of(problem, data_seed).split(num_train=2 * size, seed=split)
     operator, start = quickest(more), more.select(range(size))
-    then = learning_curve(start, operator, seed=split).forecast(2 * size)
+    curve = learning_curve(start, operator, seed=split)
+    then = curve.forecast(2 * size)
     now, error = (evaluate(fit(one, operator, progress=False), test, progress=False).mean for one in (start, more))
-    numbers = (now, then.error, then.lower, then.upper, error)
+    numbers = (now, curve.errors[-1], then.error, then.lower, then.upper, error)
     runs.append(problem, size, split, *(f"{number:.4g}" for number in numbers))

@@ -52,8 +52,7 @@ was developed on; it continues where it stopped. `python -m benchmarks.trust --r
 ## Bands
 
 How often bands held for 30 test samples of each cell: a problem, an operator, a number of training samples and a split;
-{cells} cells of up to {splits} splits. Splits below 3000 are of data of seed 26219, the others of seed 26319, as are
-suggestions and forecasts.
+{cells} cells of up to {splits} splits, data of seed 26419, as are suggestions and forecasts.
 
 ![Actual against nominal coverage](images/trust.png)
 
@@ -64,6 +63,6 @@ samples do not support are left out. `auto` is without networks; `deeponet` is t
 folds.
 """
 
-_FEW = """**Fewer than 20 splits so far:** the means over problems say something, single problems scatter by 10 points
-and more.
+_FEW = """**Fewer than 20 splits so far,** and not of all operators and numbers of samples: the means over problems say
+something, single problems scatter by 10 points and more.
 """

@@ -57,8 +57,9 @@ def test_a_forecast_is_compared_with_what_comes_true(tmp_path, monkeypatch):
     for _ in range(2):
         forecasts.compare_forecast(runs, "darcy", 12, 0, 0)
     assert len(runs.finished()) == 1
-    known = [{"problem": "darcy", "samples": "12", "forecast": "1", "lower": "0.8", "upper": "1.5", "error": "1.2"}]
-    assert "| darcy | 1 | 100 % | 100 % | 0.83 |" in forecast_tables(known)
+    known = {"problem": "darcy", "samples": "12", "forecast": "1", "lower": "0.8", "upper": "1.5", "error": "1.2"}
+    table = forecast_tables([{**known, "error_now": "2", "estimated_now": "3"}])
+    assert "| darcy | 1 | 100 % | 0 % | 100 % | 0.83 |" in table
 
 
 def test_all_problems_are_studied():

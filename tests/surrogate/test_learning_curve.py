@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gola.surrogate.learning_curve import _unions, learning_curve
+from gola.surrogate.learning_curve import _doubts, _unions, learning_curve
 from gola.surrogate.power_law import PowerLaw
 from tests.surrogate.uncertainty.test_bands import KERNEL, waves
 
@@ -44,6 +44,17 @@ def test_every_sample_is_in_as_many_parts_as_any_other():
     assert set(np.bincount(np.concatenate([rows for _, rows in unions]))) == {1 + 3 + 3}
 
 
+def test_the_error_of_all_samples_is_known_better_than_that_of_one_part():
+    errors = {5: [0.4, 0.5, 0.4, 0.5], 10: [0.3], 20: [0.2]}
+    quarter, half, whole = _doubts(errors, 20)
+    assert whole < quarter < half
+
+
+def test_errors_that_fall_steeply_are_forecast_to_fall_on():
+    law = PowerLaw.fitted(SIZES, SIZES**-4.0, np.full(4, 0.1))
+    assert np.log(law.quantiles(80, QUARTILES)[1]) == pytest.approx(-4.0 * np.log(80.0), abs=0.35)
+
+
 @pytest.fixture(scope="module")
 def curve():
     return learning_curve(waves(24), KERNEL)
@@ -60,6 +71,13 @@ def test_parts_of_the_samples_are_fitted_to(curve):
 def test_the_forecast_is_said_in_a_sentence(curve):
     assert curve.sentence(20).startswith("20 more simulations: from ")
     assert " % to about " in curve.sentence(20)
+
+
+def test_forecasts_for_no_samples_are_refused(curve):
+    with pytest.raises(ValueError, match="at least 1 training sample; got 0"):
+        curve.forecast(0)
+    with pytest.raises(ValueError, match="at least 1; got -3"):
+        curve.sentence(-3)
 
 
 def test_too_few_samples_are_refused():

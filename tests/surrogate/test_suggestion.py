@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from gola.surrogate.candidates import hedged
 from gola.surrogate.fit import fit
 from gola.surrogate.suggestion import checked_costs, chosen_batch
 from tests.surrogate.test_parameters import plates
@@ -70,7 +69,7 @@ def test_a_surrogate_prefers_inputs_that_are_unlike_its_training_samples():
     surrogate = fit(data.select([row for row in range(20) if row != unlike]), KERNEL, progress=False)
     candidates = [data[unlike], *(data[row] for row in range(8) if row != unlike)]
     found = surrogate.suggest(candidates, num=2)
-    assert found.source == "the covariance of kernel and distances between inputs"
+    assert found.source == "the covariance of kernel"
     assert 0 in [one.candidate for one in found.chosen]
 
 
@@ -100,12 +99,5 @@ def test_input_functions_cannot_be_drawn_and_numbers_must_make_sense():
         surrogate.suggest()
     with pytest.raises(ValueError, match="from 1 to the number of candidates, 3; got 4"):
         surrogate.suggest(data[:3], num=4)
-
-
-def test_an_operator_that_sees_no_difference_between_inputs_is_guarded_against():
-    # The operator holds that all candidates are one; distances say that there are two groups of them.
-    own, generic = np.ones((4, 4)) + 1e-6 * np.eye(4), np.kron(np.eye(2), np.full((2, 2), 5.0)) + 1e-6 * np.eye(4)
-    covariance = hedged(own, generic)
-    assert covariance.diagonal() == pytest.approx(np.ones(4))
-    assert covariance[0, 1] == pytest.approx(1.0, rel=1e-5)
-    assert covariance[0, 2] == pytest.approx(0.5, rel=1e-5)
+    with pytest.raises(ValueError, match="target must be a relative error, 0 or more; got -1"):
+        surrogate.suggest(data[:3], num=1, target=-1.0)

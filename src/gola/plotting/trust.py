@@ -41,13 +41,13 @@ def _draw_estimates(axes: Axes, judged: Sequence[JudgedSample], level: float) ->
     # Intervals are drawn across, since what is known beforehand is on that axis.
     reach = np.array([[one.estimated - one.estimate.lower, one.estimate.upper - one.estimated] for one in judged])
     within = np.array([one.estimate.lower <= one.actual <= one.estimate.upper for one in judged])
-    label = f"{100 * level:.4g} % interval: {within.sum()} of {len(judged)} within"
     widths = np.maximum(reach.T, 0.0)
-    axes.errorbar(estimated, actual, xerr=widths, fmt="o", markersize=3, ecolor="0.8", elinewidth=0.7, label=label)
+    axes.errorbar(estimated, actual, xerr=widths, fmt="o", markersize=3, ecolor="0.8", elinewidth=0.7)
     ends = [min(estimated.min(), actual.min()), max(estimated.max(), actual.max())]
-    axes.plot(ends, ends, color="0.5", linewidth=0.8, label="actual = estimated")
+    axes.plot(ends, ends, color="0.5", linewidth=0.8)
     use_log_scale(axes, "x")
     use_log_scale(axes, "y")
     axes.set(xlabel="estimated relative L2 error", ylabel="actual relative L2 error")
-    axes.set_title(f"each test sample; rank correlation {rank_correlation(estimated, actual):.2f}")
-    axes.legend(framealpha=0.9, edgecolor="none", fontsize=8, loc="lower right")
+    # A legend would hide samples, which may lie anywhere.
+    counted = f"{within.sum()} of {len(judged)} in their intervals of {100 * level:.4g} %"
+    axes.set_title(f"{counted}; rank correlation {rank_correlation(estimated, actual):.2f}")

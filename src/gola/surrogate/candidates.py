@@ -44,16 +44,16 @@ def suggest(
     given = list(drawn_candidates(surrogate, ranges or {}, seed) if candidates is None else candidates)
     if not 1 <= num <= len(given):
         raise ValueError(f"num must be from 1 to the number of candidates, {len(given)}; got {num}.")
+    if not target >= 0.0:
+        raise ValueError(f"target must be a relative error, 0 or more; got {target!r}.")
     if len(given) > MOST_CANDIDATES:
         raise ValueError(f"At most {MOST_CANDIDATES} candidates are compared; got {len(given)}. Give a part of them.")
     seen = [in_space_time(sample, surrogate) for sample in given]
-    generic = described_covariance(calibration, [Case.of(sample, surrogate.scaling) for sample in seen])
-    own = error_covariance(surrogate.operator, surrogate.scaling, seen)
-    if own is None:
-        covariance, source = generic, "distances between inputs"
-    else:
-        covariance = hedged(own, generic)
-        source = f"the covariance of {surrogate.operator.name} and distances between inputs"
+    covariance = error_covariance(surrogate.operator, surrogate.scaling, seen)
+    source = f"the covariance of {surrogate.operator.name}"
+    if covariance is None:
+        covariance = described_covariance(calibration, [Case.of(sample, surrogate.scaling) for sample in seen])
+        source = "distances between inputs"
     return chosen_batch(
         covariance,
         _errors(surrogate, given),
@@ -77,17 +77,6 @@ def described_covariance(calibration: Calibration, cases: Sequence[Case]) -> Flo
         torch.exp(-torch.cdist(*pair) / length) for pair in ((known, known), (new, known), (new, new))
     )
     return np.asarray(kriging_covariance(known_pairs, cross_pairs, new_pairs, _NOISE).numpy())
-
-
-def hedged(
-    own: Float[np.ndarray, "candidate candidate"], generic: Float[np.ndarray, "candidate candidate"]
-) -> Float[np.ndarray, "candidate candidate"]:
-    """Return the mean of two covariances of errors, both in units of their mean variance.
-
-    An operator that was fitted to few samples may be wrong about which inputs matter, and would then choose simulations
-    that all look into the same directions; distances between inputs, where all count alike, guard against that.
-    """
-    return 0.5 * (own / max(float(own.diagonal().mean()), 1e-300) + generic / float(generic.diagonal().mean()))
 
 
 def drawn_candidates(surrogate: "Surrogate", ranges: Mapping[str, tuple[float, float]], seed: int) -> list[Sample]:

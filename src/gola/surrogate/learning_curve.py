@@ -21,6 +21,9 @@ from gola.surrogate.uncertainty.calibration import OPTIMISM
 _NUM_PARTS = 4
 FEWEST_SAMPLES = 12
 """A quarter of fewer is too little to fit to."""
+# Held-out predictions of all samples, by fits that share most of them, scatter like the mean of so many fits to parts:
+# about what development data show.
+_AS_MANY = 8
 # Probability of the spread of a forecast.
 _SHARE = 0.8
 
@@ -60,12 +63,16 @@ class LearningCurve:
 
     def forecast(self, num_samples: int) -> Forecast:
         """Return the error to expect with so many training samples."""
+        if not num_samples >= 1:
+            raise ValueError(f"A forecast is for at least 1 training sample; got {num_samples}.")
         beyond = (1.0 - _SHARE) / 2.0
         lower, middle, upper = self.law.quantiles(num_samples, np.array([beyond, 0.5, 1.0 - beyond]))
         return Forecast(num_samples=num_samples, error=float(middle), lower=float(lower), upper=float(upper))
 
     def sentence(self, num_more: int) -> str:
         """Say what more simulations would bring: "20 more simulations: from 4.3 % to about 3.1 % (2.7 to 3.6)"."""
+        if num_more < 1:
+            raise ValueError(f"More simulations are at least 1; got {num_more}.")
         now, then = self.forecast(self.sizes[-1]), self.forecast(self.sizes[-1] + num_more)
         start, end, lower, upper = (f"{100 * one:.2g}" for one in (now.error, then.error, then.lower, then.upper))
         return f"{num_more} more simulations: from {start} % to about {end} % ({lower} to {upper})."
@@ -120,7 +127,7 @@ def learning_curve(
             "Fits to parts of the samples cannot predict the others, which differ too much from them; give more"
             " samples, or name another operator."
         )
-    return _curve({size: found for size, found in errors.items() if found})
+    return _curve({size: found for size, found in errors.items() if found}, len(data))
 
 
 def _unions(count: int, seed: int) -> Iterator[tuple[int, list[int]]]:
@@ -148,10 +155,10 @@ def _error(data: Dataset, operator: str | OperatorConfig, rows: Sequence[int]) -
             return []
 
 
-def _curve(errors: dict[int, list[float]]) -> LearningCurve:
+def _curve(errors: dict[int, list[float]], num_samples: int) -> LearningCurve:
     sizes = np.array(list(errors), dtype=float)
     means = np.array([np.exp(np.mean(np.log(found))) for found in errors.values()])
-    doubts = _doubts(list(errors.values()))
+    doubts = _doubts(errors, num_samples)
     return LearningCurve(
         sizes=tuple(errors),
         errors=tuple(means.tolist()),
@@ -160,8 +167,9 @@ def _curve(errors: dict[int, list[float]]) -> LearningCurve:
     )
 
 
-def _doubts(errors: Sequence[Sequence[float]]) -> Float[np.ndarray, " size"]:
+def _doubts(errors: dict[int, list[float]], num_samples: int) -> Float[np.ndarray, " size"]:
     """Return the relative standard error of each mean; all scatter alike, as one cannot tell from few which do more."""
-    several = [np.log(found) for found in errors if len(found) > 1]
+    several = [np.log(found) for found in errors.values() if len(found) > 1]
     scatter = float(np.sqrt(np.mean([np.var(found, ddof=1) for found in several])))
-    return np.array([scatter / np.sqrt(len(found)) for found in errors])
+    counts = [_AS_MANY if size == num_samples else len(found) for size, found in errors.items()]
+    return scatter / np.sqrt(counts)

@@ -13,15 +13,15 @@ import numpy as np
 from jaxtyping import Float
 
 # Exponents and floors that are weighed, and the weight beforehand of curves without a floor.
-_EXPONENTS = np.geomspace(0.05, 3.0, 40)
+_EXPONENTS = np.geomspace(0.05, 6.0, 40)
 _FLOORS = np.concatenate([np.zeros(1), np.linspace(0.05, 0.95, 19)])
-_WITHOUT_FLOOR = 0.7
+_WITHOUT_FLOOR = 0.9
 # Exponents are usually near this one, within this factor.
-_USUAL, _FACTOR = 1.0, 3.0
+_USUAL, _FACTOR = 1.0, 4.0
 # How far errors leave the law that continues them, as standard deviations of their logarithm: for twice the samples,
 # and as a share of what the law says that they fall by. Operators that learn a structure from enough samples, or reach
 # what they cannot represent, make curves bend. Chosen on development data, with the three settings above.
-_LEAST_LEAVE, _LEAVE = 0.15, 0.3
+_LEAST_LEAVE, _LEAVE = 0.25, 0.35
 # No error is known better than this, relatively: other samples would have given another.
 _LEAST_DOUBT = 0.03
 

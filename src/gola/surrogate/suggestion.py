@@ -83,8 +83,9 @@ def chosen_batch(
         variances = np.maximum(left.diagonal(), 1e-12 * start)
         removed = left**2 / variances
         taken = [one.candidate for one in chosen]
-        # Each candidate counts by its relative error, whatever the size of its solution.
-        totals = ((errors**2 / start) @ removed) / costs
+        # Each candidate counts by its relative error, whatever the size of its solution; by its first power, as which
+        # errors are large is known far less well than which inputs tell of each other.
+        totals = ((errors / start) @ removed) / costs
         totals[taken] = -np.inf
         best = int(totals.argmax())
         helped = int((removed[:, best] > _HELPED * variances).sum())

@@ -150,8 +150,8 @@ class Surrogate:
         else:
             samples = [request.sample for request in requests]
             spreads = expected_spreads(self.operator, self.scaling, samples)
-            triples = zip(requests, means, spreads, strict=True)
-            answers = [self._with_band(request, mean, spread, interval, kind) for request, mean, spread in triples]
+            known = zip(requests, means, self._at_points(requests, means), spreads, strict=True)
+            answers = [self._with_band(*one, interval, kind) for one in known]
         return answers if isinstance(points, Dataset) or is_many(points) else answers[0]
 
     def _requests(self, points: Any, inputs: Any, *, parameters: Any, at: Any, times: Any) -> Iterable[Request]:
@@ -182,17 +182,34 @@ class Surrogate:
         with said_once(len(rows)):
             return [reader.request(*row, where, when) for row, where, when in zip(rows, places, own, strict=True)]
 
+    def _at_points(
+        self, requests: Sequence[Request], means: Sequence[Float[np.ndarray, "row channel"]]
+    ) -> list[Float[np.ndarray, "some_point channel"]]:
+        """Return predictions at points of each sample, or at some of many, wherever it was asked for."""
+        found = list(means)
+        elsewhere = [number for number, request in enumerate(requests) if request.queries is not None]
+        asked = []
+        for number in elsewhere:
+            points = requests[number].points
+            rows = np.sort(np.random.default_rng(0).permutation(len(points))[:_MOST_SIZED])
+            asked.append(replace(requests[number], queries=points[rows]))
+        for number, answer in zip(elsewhere, self._answering.answers(asked), strict=True):
+            found[number] = answer
+        return found
+
     def _with_band(
-        self, request: Request, mean: Float[np.ndarray, "row channel"], spread: float | None, level: float, kind: Kind
+        self,
+        request: Request,
+        mean: Float[np.ndarray, "row channel"],
+        # How large the solution is must not depend on where somebody asks for it.
+        at_points: Float[np.ndarray, "some_point channel"],
+        spread: float | None,
+        level: float,
+        kind: Kind,
     ) -> Prediction:
         """Draw the band around a prediction, and judge its input."""
         calibration, scales = self._calibrated(), np.array(self.scaling.target_scales)
-        sample = request.sample
-        case, at_points, queries, shape = Case.of(sample, self.scaling), mean, request.queries, request.shape
-        if queries is not None:
-            # How large the solution is must not depend on where somebody asks for it.
-            rows = np.sort(np.random.default_rng(0).permutation(len(sample.points))[:_MOST_SIZED])
-            (at_points,) = self._answering.answers([replace(request, queries=sample.points[rows])])
+        case, queries, shape = Case.of(request.sample, self.scaling), request.queries, request.shape
         judged = calibration.judged(case, at_points / scales, spread)
         if judged.is_beyond:
             warn(

@@ -80,6 +80,15 @@ def test_bands_elsewhere_fit_to_those_at_the_points(surrogate):
     assert there.error.value == pytest.approx(here.error.value)
 
 
+def test_a_prediction_far_larger_than_any_before_does_not_promise_a_small_error():
+    data = plates(20)
+    surrogate, parameters = fit(data, "pod_gp", progress=False), data[0].parameters
+    with pytest.warns(UserWarning, match="the prediction is a guess|mean nothing here"):
+        found = surrogate.predict(data[0].points, parameters=1e4 * parameters, interval=0.9)
+    assert found.is_beyond
+    assert found.error.value > 0.1 * surrogate.scores["cv_error"]
+
+
 def test_bands_are_in_the_units_of_the_user(surrogate):
     sample = waves(3, seed=2)[1]
     unit = 2.0**250

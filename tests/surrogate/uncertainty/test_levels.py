@@ -39,6 +39,24 @@ def test_a_new_score_lies_in_the_interval_at_least_as_often_as_it_says():
     assert 0.89 < np.mean(inside) < 0.96
 
 
+def test_few_scores_are_continued_so_that_a_new_one_lies_in_the_interval_often_enough():
+    rng = np.random.default_rng(0)
+    inside = []
+    for _ in range(2000):
+        low, high = interval_of(rng.lognormal(size=10), 0.9)
+        inside.append(low <= rng.lognormal() <= high)
+    assert 0.87 < np.mean(inside) < 0.93
+
+
+def test_an_interval_goes_no_farther_than_twice_the_farthest_score():
+    low, high = interval_of(np.array([1e-6, 1e-5, 1.0, 2.0, 3.0]), 0.9)
+    assert (low, high) == (0.5e-6, 6.0)
+
+
+def test_scores_of_zero_are_not_continued():
+    assert interval_of(np.array([0.0, 1.0, 2.0]), 0.9) == (0.0, 2.0)
+
+
 def test_points_of_a_new_sample_stay_below_the_pooled_quantile_as_often_as_it_says():
     rng = np.random.default_rng(0)
     shares = []

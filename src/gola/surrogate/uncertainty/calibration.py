@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 
 from gola.metrics import relative_l2
+from gola.surrogate.uncertainty.between_nodes import BetweenNodes
 from gola.surrogate.uncertainty.case import Case
 from gola.surrogate.uncertainty.description import Description, Shape
 from gola.surrogate.uncertainty.error_model import ErrorModel, damped, fit_error_model, typical_of_others
@@ -62,6 +63,9 @@ class Calibration:
         shares: Quantiles of the quotients at points of all samples, in each channel.
         ratios: Of each held-out sample, its relative L2 error over the expected one.
         method: How samples were held out.
+        between: How far solutions may be from what is interpolated between the nodes that all samples share; None where
+            they share none.
+        largest_size: Root mean square of the largest held-out prediction.
     """
 
     description: Description
@@ -72,6 +76,8 @@ class Calibration:
     shares: Float[np.ndarray, "share channel"]
     ratios: Float[np.ndarray, " sample"]
     method: str
+    between: BetweenNodes | None = None
+    largest_size: float = np.inf
 
     @staticmethod
     def of(
@@ -109,8 +115,9 @@ class Calibration:
             rows = np.random.default_rng(number).permutation(len(residual))[:_MOST_POINTS]
             local = squares.without(number, squares.places[number][rows])
             quotients.append(np.abs(residual[rows]) / (sizes_of_bands[number] * local))
-        # Settings were chosen on the very errors that are counted here.
-        chosen = 1.0 + OPTIMISM / len(cases)
+        # Settings were chosen on the very errors that are counted here; the more there is to compare samples by, the
+        # more freely.
+        chosen = 1.0 + OPTIMISM * np.sqrt(_num_groups(cases[0], shape)) / len(cases)
         pairs = zip(predictions, targets, strict=True)
         relative = np.array([float(relative_l2(torch.from_numpy(a), torch.from_numpy(b))) for a, b in pairs])
         return Calibration(
@@ -121,8 +128,12 @@ class Calibration:
             scores=chosen * np.array([one.max() for one in quotients]),
             shares=chosen
             * np.stack([pooled(column) for column in zip(*(one.T for one in quotients), strict=True)], axis=1),
-            ratios=chosen * relative * sizes / expected,
+            ratios=(1.0 + OPTIMISM / len(cases)) * relative * sizes / expected,
             method=method,
+            between=BetweenNodes.of(cases[0].points, targets, moves=shape == "moved nodes")
+            if nodes_correspond
+            else None,
+            largest_size=float(sizes.max()),
         )
 
     @property
@@ -150,11 +161,12 @@ class Calibration:
         if len(self.spreads) and spread is not None:
             known, doubt = self.spreads, spread
         # Beyond the training samples slopes are not known; sizes grow no further than the farthest of them say twice.
-        near = min(doubt, 2.0 * float(known.max()))
-        expected = float(self.errors(_features(np.array([size]), np.array([near])))[0])
+        near, usual = min(doubt, 2.0 * float(known.max())), min(size, 2.0 * self.largest_size)
+        expected, expected_of_usual = self.errors(_features(np.array([size, usual]), np.array([near, near]))).tolist()
         return Judged(
             expected=expected,
             size=size,
+            relative=expected_of_usual / usual,
             unusual=self.description.rank(distance),
             is_beyond=self.description.is_beyond(distance),
         )
@@ -177,7 +189,10 @@ class Calibration:
             kind: Whether it holds everywhere or pointwise.
         """
         size = damped(np.array([judged.expected]), self.errors.typical, self.num_samples)
-        return self.factors(level, kind) * size * self.scale.at(places, points)
+        half = self.factors(level, kind) * size * self.scale.at(places, points)
+        if self.between is None:
+            return half
+        return half + self.between.half_widths(places, points, judged.size, level, kind)
 
     def factors(self, level: float, kind: Kind) -> Float[np.ndarray, " channel"]:
         """Return the quantile that bands of a level and kind are drawn with, in each channel."""
@@ -188,9 +203,11 @@ class Calibration:
 
     def error(self, judged: "Judged", level: float) -> ErrorEstimate:
         """Return the relative L2 error to expect of a prediction, with an interval of this level."""
-        unit = judged.expected / judged.size
         lower, upper = interval_of(self.ratios, level)
-        return ErrorEstimate(value=unit * float(np.median(self.ratios)), lower=unit * lower, upper=unit * upper)
+        value = float(np.median(self.ratios))
+        return ErrorEstimate(
+            value=judged.relative * value, lower=judged.relative * lower, upper=judged.relative * upper
+        )
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return all numbers as arrays by name."""
@@ -208,6 +225,7 @@ class Calibration:
             "scores": self.scores,
             "shares": self.shares,
             "ratios": self.ratios,
+            **({} if self.between is None else self.between.to_arrays()),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,6 +236,8 @@ class Calibration:
             "num_nodes": self.scale.num_nodes,
             "method": self.method,
             "guarantee": self.guarantee,
+            "largest_size": self.largest_size,
+            **({} if self.between is None else self.between.to_dict()),
         }
 
     @staticmethod
@@ -241,6 +261,9 @@ class Calibration:
             shares=arrays["shares"],
             ratios=arrays["ratios"],
             method=str(values["method"]),
+            between=BetweenNodes.from_dict(values, arrays),
+            # Surrogates of before do not know it.
+            largest_size=float(values.get("largest_size", np.inf)),
         )
 
 
@@ -251,14 +274,22 @@ class Judged:
     Attributes:
         expected: Root mean square error to expect, in units of the spread of each channel.
         size: Root mean square of the prediction in the same units.
+        relative: The error to expect as a share of the size; a prediction far larger than those of the training samples
+            is no reason to expect a small one.
         unusual: The share of training samples that are less unusual.
         is_beyond: Whether it is clearly beyond them.
     """
 
     expected: float
     size: float
+    relative: float
     unusual: float
     is_beyond: bool
+
+
+def _num_groups(case: Case, shape: Shape) -> int:
+    """Return how many parameters, input channels and shapes samples may differ in."""
+    return max(1, len(case.parameters) + case.values.shape[1] + (shape != "fixed"))
 
 
 def _rms(values: Float[np.ndarray, "point channel"]) -> float:

@@ -10,11 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
+from scipy.stats import t as student
 
 # Rounding of levels such as 0.9 must not ask for one more sample.
 _ROUNDING = 1e-9
 # Numbers that stand for the scores at the points of one sample, and for those of all.
 _PER_SAMPLE, _POOLED = 200, 500
+# How many times the farthest score an interval reaches at most.
+_FARTHER = 2.0
 # Parts of the samples that are left out in turn.
 _FOLDS = 20
 
@@ -57,13 +60,29 @@ def upper_quantile(scores: Float[np.ndarray, " sample"], level: float) -> float:
 
 
 def interval_of(scores: Float[np.ndarray, " sample"], level: float) -> tuple[float, float]:
-    """Return what a new score lies between with this probability: as much is cut off at both ends, where it can be."""
+    """Return what a new score lies between with this probability: as much is cut off at both ends, where it can be.
+
+    An end beyond the farthest of few scores is where Student's t says that it would be if logarithms of scores were
+    normally distributed, and at most at twice the farthest.
+    """
     count, ordered = len(scores), np.sort(scores)
     beyond = (1.0 - level) / 2.0 * (count + 1)
-    low = max(0, math.floor(beyond + _ROUNDING) - 1)
-    # A place that is no whole one is rounded outwards; beyond the last there is nothing to say, so the last it is.
-    high = min(count - 1, math.ceil((count + 1) - beyond - _ROUNDING) - 1)
-    return float(ordered[low]), float(ordered[high])
+    # A place that is no whole one is rounded outwards.
+    low, high = math.floor(beyond + _ROUNDING) - 1, math.ceil((count + 1) - beyond - _ROUNDING) - 1
+    if low >= 0:
+        return float(ordered[low]), float(ordered[high])
+    least, most = _normal_interval(ordered, level)
+    lowest, highest = float(ordered[0]), float(ordered[-1])
+    return min(lowest, max(least, lowest / _FARTHER)), max(highest, min(most, highest * _FARTHER))
+
+
+def _normal_interval(scores: Float[np.ndarray, " sample"], level: float) -> tuple[float, float]:
+    """Return the same for scores whose logarithms are normally distributed."""
+    if len(scores) < 2 or not scores.min() > 0.0:
+        return float(scores.min()), float(scores.max())
+    logs = np.log(scores)
+    half = student.ppf(0.5 + level / 2.0, len(logs) - 1) * logs.std(ddof=1) * math.sqrt(1.0 + 1.0 / len(logs))
+    return math.exp(logs.mean() - half), math.exp(logs.mean() + half)
 
 
 def pooled(scores: Sequence[Float[np.ndarray, " _"]]) -> Float[np.ndarray, " share"]:
