@@ -139,7 +139,7 @@ def test_a_power_law_is_found_and_noise_is_not():
     scalars = torch.randn(30, 3, generator=generator, dtype=torch.float64)
     scalars = scalars - scalars.mean(dim=0)
     law = torch.tensor([[0.7], [-1.0], [0.0]], dtype=torch.float64)
-    found = fit_power_law(scalars, 3.0 * power_law(scalars, law))
+    found = fit_power_law(scalars, 3.0 * power_law(scalars, law, scalars))
     torch.testing.assert_close(found, law, atol=1e-3, rtol=0.0)
     noise = torch.randn(30, 1, generator=generator, dtype=torch.float64).exp()
     assert float(fit_power_law(scalars, noise).norm()) < 0.4

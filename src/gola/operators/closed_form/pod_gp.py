@@ -124,10 +124,10 @@ class PodGp(ClosedForm):
         if self.layout.has_power_law:
             channels = self._coordinates(samples, solutions)
             self.exponents = fit_power_law(*_sizes(self.layout, self.scaled, groups, _norms(channels)))
+        self.known = torch.cat(raw, dim=1)
         factors = self._factors(groups)[:, None, :]
         fit = self._regression(groups, (solutions / factors).flatten(1), samples.num_copies)
         shape = solutions.shape[1:]
-        self.known = torch.cat(raw, dim=1)
         self.dual = fit.dual.unflatten(1, shape).contiguous()
         self.offset = fit.free.sum(dim=0).unflatten(0, shape)
         return fit.held_out.unflatten(1, shape) * factors
@@ -136,15 +136,13 @@ class PodGp(ClosedForm):
         """Predict the coefficients of the solution of each sample."""
         raw = self.descriptors.raw(cloud)
         groups = self.scaled(self._checked(raw))
-        known = self.scaled(self.known.split([group.shape[1] for group in raw], dim=1))
-        matrix = self.covariance(Pairs.of(groups, known))
+        matrix = self.covariance(Pairs.of(groups, self._known_groups()))
         return (torch.einsum("ts,smc->tmc", matrix, self.dual) + self.offset) * self._factors(groups)[:, None, :]
 
     def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"]:
         """Return the covariance of errors under the Gaussian process."""
         raw = self.descriptors.raw(self.seen(cloud))
-        new = self.scaled(self._checked(raw))
-        known = self.scaled(self.known.split([group.shape[1] for group in raw], dim=1))
+        new, known = self.scaled(self._checked(raw)), self._known_groups()
         covariance = self.covariance
         found = error_covariance(
             covariance(Pairs.of(known, known)),
@@ -170,12 +168,18 @@ class PodGp(ClosedForm):
         together = torch.arange(len(matrix)).view(-1, num_copies) if num_copies > 1 else None
         return fit_ridge(matrix, columns, self.choice["ridge"], free, together)
 
+    def _known_groups(self) -> Groups:
+        """Return the groups of the training samples."""
+        sizes = self.descriptors.sizes[self.descriptors.kept].tolist() or [self.known.shape[1]]
+        return self.scaled(self.known.split(sizes, dim=1))
+
     def _factors(self, groups: Groups) -> Float[Tensor, "sample channel"]:
         """Return what the solutions of samples are divided by."""
         if not len(self.exponents):
             return groups.smooth[0].new_ones(len(groups.smooth[0]), self.config.num_outputs)
         smooth = ~torch.tensor(self.layout.is_linear)
-        return power_law(self.scaled.scalars(groups)[:, smooth], self.exponents)
+        known, asked = (self.scaled.scalars(some)[:, smooth] for some in (self._known_groups(), groups))
+        return power_law(asked, self.exponents, known)
 
     def _coordinates(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
@@ -233,7 +237,7 @@ class _Trial:
         if layout.has_power_law:
             scaled = ScaledGroups.of(self.raw, layout.logs)
             scalars, sizes = _sizes(layout, scaled, scaled(self.raw), norms)
-            factors = power_law(scalars, fit_power_law(scalars, sizes))
+            factors = power_law(scalars, fit_power_law(scalars, sizes), scalars)
             laws = partial(laws_without, scalars, sizes) if len(norms) <= _MOST_LAWS and self.num_copies == 1 else None
         weights = torch.where(total > 0.0, 1.0 / total, 0.0)
         return Responses(
