@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,9 @@ from gola.fitting.configs import config_for
 from gola.operators.closed_form.amplitude import fit_power_law, power_law
 from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
 from gola.operators.closed_form.pod_gp import PodGp
+from gola.representation.fitted import as_bytes
 
+_OF_OLD_FILES = ("layout", "covariance", "ridge")
 POINTS = np.random.default_rng(5).random((80, 2))
 
 
@@ -122,6 +126,31 @@ def test_it_is_saved_with_all_that_it_found(tmp_path):
     np.testing.assert_array_equal(
         loaded.predict(POINTS, parameters=parameters), surrogate.predict(POINTS, parameters=parameters)
     )
+
+
+def test_likely_covariances_that_are_linear_in_the_same_groups_are_averaged():
+    operator = gola.fit(rods(10), "pod_gp", progress=False).operator
+    settings = [process.settings for process in operator.members]
+    assert len(settings) > 1
+    assert sum(one.weight for one in settings) == pytest.approx(1.0)
+    assert {one.layout.is_linear for one in settings} == {operator.layout.is_linear}
+    assert all(settings[0].weight >= one.weight for one in settings)
+
+
+def test_a_file_with_one_covariance_is_read():
+    """As all were before covariances were averaged."""
+    surrogate = gola.fit(rods(30), "pod_gp", progress=False)
+    operator = surrogate.operator
+    first = operator.members[0]
+    first.settings = replace(first.settings, weight=1.0)
+    operator.members, operator.choice = torch.nn.ModuleList([first]), {"members": [first.settings.to_dict()]}
+    state = {name.replace("members.0.", ""): value for name, value in operator.state_dict().items()}
+    state["_extra_state"] = as_bytes({name: operator.choice["members"][0][name] for name in _OF_OLD_FILES})
+    loaded = PodGp(operator.config)
+    loaded.load_state_dict(state)
+    sample = rods(1, seed=3)[0]
+    cloud = surrogate.scaling.cloud(sample.points, sample.inputs, torch.float64, parameters=sample.parameters)
+    assert torch.equal(loaded(cloud), operator(cloud))
 
 
 def test_the_covariance_is_its_formula():

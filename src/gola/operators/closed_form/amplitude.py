@@ -19,7 +19,7 @@ _RIDGES = tuple(10.0**power for power in range(-6, 4))
 # Factors beyond e^±this are no help to anyone.
 _LARGEST_EXPONENT = 30.0
 # A law may leave the range of the training samples by this share of the range, in logarithms.
-_BEYOND = 0.25
+BEYOND = 0.25
 
 
 def fit_power_law(
@@ -67,23 +67,29 @@ def power_law(
         exponents: The law.
         known: What describes the samples that it was fitted to.
     """
-    lowest, highest = _trusted(known @ exponents)
+    lowest, highest = _trusted(known @ exponents, BEYOND)
     return (scalars @ exponents).clamp(lowest, highest).exp()
 
 
 def _trusted(
-    logarithms: Float[Tensor, "*fit sample channel"],
+    logarithms: Float[Tensor, "*fit sample channel"], beyond: float
 ) -> tuple[Float[Tensor, "*fit channel"], Float[Tensor, "*fit channel"]]:
     """Return between which logarithms a law is trusted that gives its own samples these."""
     lowest, highest = logarithms.amin(dim=-2), logarithms.amax(dim=-2)
-    margin = _BEYOND * (highest - lowest)
+    margin = beyond * (highest - lowest)
     return (lowest - margin).clamp(min=-_LARGEST_EXPONENT), (highest + margin).clamp(max=_LARGEST_EXPONENT)
 
 
 def laws_without(
-    scalars: Float[Tensor, "sample scalar"], norms: Float[Tensor, "sample channel"]
+    scalars: Float[Tensor, "sample scalar"], norms: Float[Tensor, "sample channel"], beyond: float = BEYOND
 ) -> Float[Tensor, "held_out sample channel"]:
-    """Return the factors of all samples by the law fitted without each of them."""
+    """Return the factors of all samples by the law fitted without each of them.
+
+    Args:
+        scalars: What describes the samples.
+        norms: The size of each channel of the solutions; none is 0.
+        beyond: How far the law is trusted beyond the other samples, as a share of their range.
+    """
     count = len(scalars)
     others = 1.0 - torch.eye(count, dtype=scalars.dtype)
     numbers, logarithms = (_centred_without(rows, others) for rows in (scalars, norms.log()))
@@ -93,7 +99,7 @@ def laws_without(
     own = torch.arange(count)
     of_others = sizes.clone()
     of_others[own, own] = sizes[own, (own + 1) % count]
-    lowest, highest = _trusted(of_others)
+    lowest, highest = _trusted(of_others, beyond)
     return sizes.clamp(lowest[:, None], highest[:, None]).exp()
 
 
