@@ -249,6 +249,14 @@ def test_predictions_take_parameters_from_the_file_a_table_or_the_command(fitted
     assert [channel.name for channel in cases.targets] == ["w_predicted"]
 
 
+def test_errors_are_not_measured_against_the_solution_of_other_parameters(fitted, data, tmp_path):
+    words = ("predict", fitted, data, "--sample", 2, "--out", tmp_path / "one.npz")
+    assert "relative L2 error" in success(*words)
+    assert "relative L2 error" in success(*words, "--parameter", f"angle={ANGLES[2]}")
+    assert "relative L2 error" not in success(*words, "--parameter", f"angle={ANGLES[2] + 1.0}")
+    assert "w" not in archive(tmp_path / "one.npz")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -54,6 +54,18 @@ def test_a_boundary_value_is_no_period(closed):
     assert list(suggested_periods(dataset(points, (True, False), boundary=bump))) == []
 
 
+def test_bumps_in_the_middle_of_a_box_are_not_taken_for_periodic():
+    """Values near both sides are small and differ by little, but what they go on to do does not fit."""
+    points, rng = grid(17, 17, closed=True), np.random.default_rng(0)
+    sizes, middles = np.exp(rng.uniform(-2.0, 2.0, 14)), rng.uniform(0.2, 0.8, 14)
+    bumps = [
+        size * np.exp(-((points[:, 0] - middle) ** 2 + (points[:, 1] - 0.4) ** 2) / 0.1)
+        for size, middle in zip(sizes, middles, strict=True)
+    ]
+    data = Dataset.from_arrays(points, parameters=np.stack([sizes, middles], axis=1), targets=np.array(bumps))
+    assert list(suggested_periods(data)) == []
+
+
 @pytest.mark.parametrize("name", ["darcy", "eikonal", "nonlinear_diffusion"])
 def test_problems_with_walls_are_not_taken_for_periodic(name):
     problem = make_problem(name, resolution=16)

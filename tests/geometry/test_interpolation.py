@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+import torch
 from scipy.interpolate import LinearNDInterpolator
 
 from gola.geometry.interpolation import interpolation_weights
+from gola.representation.interpolated import interpolation_weights as of_tensors
 
 
 def interpolate(points, values, queries):
@@ -62,3 +64,20 @@ def test_many_queries_are_answered_in_portions():
     points = np.random.default_rng(0).random((50, 2))
     queries = np.random.default_rng(1).random((20_000, 2))
     assert interpolate(points, points[:, 0], queries) == pytest.approx(queries[:, 0], abs=1e-8)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_quintic_splines_are_exact_for_quadratic_functions_even_beyond_the_points(dim):
+    rng = np.random.default_rng(0)
+    points, queries = rng.random((200, dim)), rng.uniform(-0.1, 1.1, (40, dim))
+    matrix = rng.standard_normal((dim, dim))
+
+    def quadratic(x):
+        return 1.0 + x.sum(axis=1) + np.einsum("ni,ij,nj->n", x, matrix, x)
+
+    rows, weights = interpolation_weights(points, queries, degree=2)
+    np.testing.assert_allclose((weights * quadratic(points)[rows]).sum(axis=1), quadratic(queries), atol=1e-6)
+    placed = torch.from_numpy(queries).requires_grad_()
+    again, differentiable = of_tensors(points, placed, degree=2)
+    assert np.array_equal(again.numpy(), rows)
+    np.testing.assert_allclose(differentiable.detach().numpy(), weights, atol=1e-8)

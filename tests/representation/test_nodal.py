@@ -33,6 +33,45 @@ def test_nodes_in_another_order_are_recognised_and_other_places_interpolated():
     torch.testing.assert_close(space.values(between, found), torch.sin(between * rates[0]), rtol=0.0, atol=0.01)
 
 
+def lattice(num_cells, *, centres):
+    line = (torch.arange(num_cells) + 0.5) / num_cells if centres else torch.linspace(0.0, 1.0, num_cells + 1)
+    return torch.cartesian_prod(line.double(), line.double())
+
+
+def bumps(points, count=6):
+    """Smooth functions that vanish on the boundary of the unit square, where they are steep."""
+    rng = np.random.default_rng(0)
+    across = torch.sin(torch.pi * points).prod(dim=1, keepdim=True)
+    return [across * torch.cos(points @ torch.from_numpy(rng.uniform(-4.0, 4.0, (2, 1)))) for _ in range(count)]
+
+
+def test_smooth_functions_go_on_from_cell_centres_to_the_boundary():
+    centres, corners = lattice(16, centres=True), lattice(16, centres=False)
+    space = NodalSpace.spanning(centres, bumps(centres))
+    assert int(space.degree) == 2
+    found, wanted = space.coefficients([centres], bumps(centres)[:1])[0], bumps(corners)[0]
+    error = float((space.values(corners, found) - wanted).norm() / wanted.norm())
+    space.degree = torch.tensor(1)
+    assert error < 0.5 * float((space.values(corners, found) - wanted).norm() / wanted.norm()) < 0.005
+
+
+def test_rough_functions_are_continued_by_lower_splines():
+    centres, rng = lattice(16, centres=True), np.random.default_rng(0)
+    noise = [torch.from_numpy(rng.standard_normal((256, 1))) for _ in range(6)]
+    assert int(NodalSpace.spanning(centres, noise).degree) == 1
+
+
+def test_a_file_that_knows_no_degree_is_read():
+    centres = lattice(8, centres=True)
+    space = NodalSpace.spanning(centres, bumps(centres))
+    state = {name: value for name, value in space.state_dict().items() if name != "degree"}
+    loaded = NodalSpace()
+    loaded.load_state_dict(state)
+    assert int(loaded.degree) == 1
+    found = space.coefficients([centres], bumps(centres)[:1])[0]
+    torch.testing.assert_close(loaded.values(centres, found), space.values(centres, found))
+
+
 def test_other_points_cannot_be_projected():
     points, values, _ = fields()
     with pytest.raises(ValueError, match="must have the nodes of the training samples"):

@@ -56,6 +56,25 @@ def surrogate(request, data):
     return fitted(data, OPERATORS[request.param])
 
 
+def test_a_table_of_cases_at_the_same_points_gives_a_list(surrogate, data):
+    points, fields = data[0].points, data[0].inputs if data.inputs else None
+    loads, stiffnesses = [1.2, 1.7, 1.5], [12.0, 25.0, 18.0]
+    one_by_one = [
+        surrogate.predict(points, fields, parameters=[load, stiffness])
+        for load, stiffness in zip(loads, stiffnesses, strict=True)
+    ]
+    table = {"stiffness": stiffnesses, "load [N]": loads}
+    for cases in (table, np.stack([loads, stiffnesses], axis=1), list(zip(loads, stiffnesses, strict=True))):
+        found = surrogate.predict(points, fields, parameters=cases)
+        assert isinstance(found, list)
+        for one, wanted in zip(found, one_by_one, strict=True):
+            np.testing.assert_allclose(one, wanted, rtol=1e-4, atol=1e-7)
+    with pytest.raises(ValueError, match="The parameters stiffness are missing; given are load"):
+        surrogate.predict(points, fields, parameters={"load": loads})
+    with pytest.raises(ValueError, match="The parameter load must be a finite number; got nan"):
+        surrogate.predict(points, fields, parameters={**table, "load [N]": [1.2, np.nan, 1.5]})
+
+
 def test_every_kind_of_operator_is_fitted_saved_and_evaluated(surrogate, data, tmp_path):
     surrogate.save(tmp_path / "x.gola")
     loaded = Surrogate.load(tmp_path / "x.gola")

@@ -68,6 +68,20 @@ def as_row(given: Any, channels: Sequence[Channel]) -> Float[np.ndarray, " param
     return numbers
 
 
+def num_cases(given: Any) -> int:
+    """Return how many rows a table has; 1 for what are the numbers of one sample.
+
+    >>> num_cases({"load": [1.0, 2.0], "angle": [30.0, 45.0]}), num_cases([[1.0, 30.0], [2.0, 45.0]]), num_cases([1.0])
+    (2, 2, 1)
+    """
+    if hasattr(given, "columns"):
+        return len(given)
+    if isinstance(given, Mapping):
+        return max((np.size(column) for column in given.values()), default=1)
+    is_table = given is not None and not callable(getattr(given, "keys", None)) and np.ndim(given) == 2
+    return len(given) if is_table else 1
+
+
 def _names_of(given: Any) -> list[str] | None:
     """Return the names in a dict, a DataFrame or a Series; None for plain numbers."""
     if isinstance(given, Mapping):

@@ -17,17 +17,22 @@ from gola.geometry import layers as plain_layers
 Weights = tuple[Int[Tensor, "query read"], Float[Tensor, "query read"]]
 
 
-def interpolation_weights(points: Float[np.ndarray, "point dim"], queries: Float[Tensor, "query dim"]) -> Weights:
-    """Interpolate between scattered points by local cubic splines."""
+def interpolation_weights(
+    points: Float[np.ndarray, "point dim"], queries: Float[Tensor, "query dim"], degree: plain_interpolation.Degree = 1
+) -> Weights:
+    """Interpolate between scattered points by local splines."""
     asked = queries.detach().cpu().double().numpy()
-    rows, weights = plain_interpolation.interpolation_weights(points, asked)
+    rows, weights = plain_interpolation.interpolation_weights(points, asked, degree)
     if not queries.requires_grad:
         return torch.from_numpy(rows), torch.from_numpy(weights)
-    matrix, centre, size = (torch.from_numpy(part) for part in plain_interpolation.spline_systems(points[rows]))
+    matrix, centre, size = (torch.from_numpy(part) for part in plain_interpolation.spline_systems(points[rows], degree))
     sites = (torch.from_numpy(points[rows]).double() - centre) / size
     query = (queries.cpu().double()[:, None] - centre) / size
-    cubes = (sites - query).square().sum(dim=2) ** 1.5
-    wanted = torch.cat([cubes, torch.ones_like(query[:, :, 0]), query[:, 0]], dim=1)
+    powers = (sites - query).square().sum(dim=2) ** (degree + 0.5)
+    at = query[:, 0]
+    firsts, seconds = np.triu_indices(at.shape[1])
+    products = [at[:, firsts] * at[:, seconds]] if degree == 2 else []
+    wanted = torch.cat([powers, torch.ones_like(at[:, :1]), at, *products], dim=1)
     found = torch.linalg.solve(matrix, wanted)
     return torch.from_numpy(rows), found[:, : rows.shape[1]]
 

@@ -1,7 +1,7 @@
 """Functions that are all known at the same nodes: their values there are what they are, to rounding."""
 
-from collections.abc import Sequence
-from typing import final
+from collections.abc import Mapping, Sequence
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -9,6 +9,8 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import cKDTree
 from torch import Tensor
 
+from gola.geometry.interpolation import Degree
+from gola.geometry.interpolation import interpolation_weights as plain_weights
 from gola.geometry.layers import Layers
 from gola.representation.fitted import Fitted
 from gola.representation.interpolated import cell_weights, interpolation_weights, line_weights
@@ -19,6 +21,10 @@ _SAME = 1e-9
 _FIRST_LOOKED_AT = 64
 # Modes below this share of the first are rounding.
 _NEGLIGIBLE = 1e-13
+# Splines of degree 2 are taken where their squared error is below this share of that of degree 1, at so many nodes
+# drawn from all and so many outermost ones, held out in so many parts: the others are about as dense as all are.
+_CLEARLY_BETTER, _TRIED, _NUM_PARTS = 0.8, 200, 10
+_DEGREES: tuple[Degree, ...] = (1, 2)
 
 
 @final
@@ -38,6 +44,7 @@ class NodalSpace(Fitted):
         sides: Sides of the bounding box.
         moves: Whether nodes lie elsewhere in every sample.
         cells: Simplices over the nodes, or over those of a layer; none where they are not known.
+        degree: Of the splines that functions are interpolated by where there are no cells.
     """
 
     nodes: Float[Tensor, "node dim"]
@@ -46,12 +53,14 @@ class NodalSpace(Fitted):
     sides: Float[Tensor, " dim"]
     moves: Bool[Tensor, ""]
     cells: Int[Tensor, "cell vertex"]
+    degree: Int[Tensor, ""]
 
     def __init__(self) -> None:
         super().__init__()
         self._register_empty("nodes", "modes", "lower", "sides")
         self.register_buffer("moves", torch.tensor(False))
         self.register_buffer("cells", torch.empty(0, 0, dtype=torch.int64))
+        self.register_buffer("degree", torch.tensor(1))
 
     @staticmethod
     def spanning(
@@ -82,7 +91,15 @@ class NodalSpace(Fitted):
         modes, strengths, _ = torch.linalg.svd(columns, full_matrices=False)
         # With ≥ functions that are all 0 have a space too.
         space.modes = modes[:, strengths >= _NEGLIGIBLE * strengths[0]].contiguous()
+        if not space.cells.numel() and not in_layers:
+            space.degree = torch.tensor(_best_degree(nodes.double().cpu().numpy(), columns.cpu().numpy()))
         return space
+
+    def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:
+        # Older files know no degree.
+        if prefix + "nodes" in state_dict and prefix + "degree" not in state_dict:
+            state_dict = {**state_dict, prefix + "degree": torch.tensor(1)}
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     @property
     def num_modes(self) -> int:
@@ -170,7 +187,7 @@ class NodalSpace(Fitted):
             return rows[:, None], torch.ones_like(rows[:, None], dtype=torch.float64)
         if self.cells.shape[1] == nodes.shape[1] + 1:
             return cell_weights(nodes, self.cells.cpu().numpy(), places)
-        return interpolation_weights(nodes, places)
+        return interpolation_weights(nodes, places, 2 if int(self.degree) == 2 else 1)
 
     def _rows(
         self, nodes: Float[np.ndarray, "node dim"], places: Float[np.ndarray, "place dim"]
@@ -183,6 +200,31 @@ class NodalSpace(Fitted):
             if np.max(distances) > near:
                 return None
         return torch.from_numpy(nearest)
+
+
+def _best_degree(nodes: Float[np.ndarray, "node dim"], values: Float[np.ndarray, "node column"]) -> Degree:
+    """Return the degree of the splines that predict some nodes best from the others, those at the rim among them."""
+    rng = np.random.default_rng(0)
+    outermost = np.argsort(-np.abs((nodes - nodes.mean(axis=0)) / np.ptp(nodes, axis=0).clip(min=1e-300)).max(axis=1))
+    tried = np.unique(np.concatenate([outermost[:_TRIED], rng.permutation(len(nodes))[:_TRIED]]))
+    parts = np.array_split(rng.permutation(tried), _NUM_PARTS)
+    squares = {degree: sum(_square(nodes, values, part, degree) for part in parts) for degree in _DEGREES}
+    return 2 if squares[2] < _CLEARLY_BETTER * squares[1] else 1
+
+
+def _square(
+    nodes: Float[np.ndarray, "node dim"],
+    values: Float[np.ndarray, "node column"],
+    held_out: Int[np.ndarray, " row"],
+    degree: Degree,
+) -> float:
+    """Return the squared error of some nodes as predicted from all others."""
+    others = np.delete(np.arange(len(nodes)), held_out)
+    if not len(others):
+        return 0.0
+    rows, weights = plain_weights(nodes[others], nodes[held_out], degree)
+    found = np.einsum("qk,qkc->qc", weights, values[others[rows]])
+    return float(np.square(found - values[held_out]).sum())
 
 
 def _equal(points: Float[Tensor, "point dim"], others: Float[Tensor, "node dim"]) -> bool:

@@ -18,6 +18,9 @@ from gola.surrogate.surrogate import Surrogate
 DATA_SETS = (".h5", ".hdf5")
 """Endings of data sets."""
 
+# Numbers in files and on command lines are rounded; those that differ by more are of another case.
+_SAME_NUMBER = 1e-6
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Inputs:
@@ -29,6 +32,7 @@ class Inputs:
         inputs: Names of the input channels, in the order of the surrogate.
         parameters: The parameters of each prediction, in the order of the surrogate.
         targets: Columns of the target channels; empty where the file does not have all of them.
+        names: Names of the parameters.
     """
 
     data: Dataset
@@ -36,6 +40,7 @@ class Inputs:
     inputs: Sequence[str]
     parameters: Float[np.ndarray, "prediction parameter"]
     targets: list[int]
+    names: tuple[str, ...] = ()
 
     @staticmethod
     def read(
@@ -66,7 +71,7 @@ class Inputs:
         )
         inputs._require_inputs(surrogate, file)
         columns = [inputs._parameter(channel, given, cases, lines, file) for channel in surrogate.parameters]
-        return replace(inputs, parameters=np.stack(columns, axis=1)) if columns else inputs
+        return replace(inputs, parameters=np.stack(columns, axis=1), names=tuple(wanted)) if columns else inputs
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -99,6 +104,16 @@ class Inputs:
                     f"The surrogate needs the input channel {channel.name!r}; {file} has {', '.join(known) or 'none'}."
                 )
             _warn_of_units(known[channel.name], channel, file)
+
+    def with_targets_of(self, predictions: Sequence[int]) -> "Inputs":
+        """Return these without targets if some predictions are for other parameters than those of their sample."""
+        own, rows = _places(self.data.parameters), [self.rows[number] for number in predictions]
+        are_same = all(
+            np.allclose(self.data.parameter_values[rows, own[name]], column, rtol=_SAME_NUMBER, atol=0.0)
+            for name, column in zip(self.names, self.parameters[list(predictions)].T, strict=True)
+            if name in own
+        )
+        return self if are_same else replace(self, targets=[])
 
     def _parameter(
         self,

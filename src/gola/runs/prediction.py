@@ -101,6 +101,7 @@ def predict_samples(
     """
     level = usual_level(surrogate) if interval is None else interval
     together = 1 if surrogate.has_time else _TOGETHER
+    inputs = inputs.with_targets_of(rows)
     for start in range(0, len(rows), together):
         numbers = rows[start : start + together]
         samples = [inputs.sample(number) for number in numbers]

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 
 from gola.data.correspondence import Correspondence
 from gola.data.dataset import Dataset
+from gola.data.parameters import num_cases
 from gola.data.sample import Channel, Sample
 from gola.data.trajectories import TimeAxis
 from gola.operators.operator import Operator
@@ -121,7 +122,8 @@ class Surrogate:
             inputs: The input function there, (points, channels), or (points,) for a single channel; None for a
                 surrogate that reads no input functions. For trajectories also (times, points, channels).
             parameters: The numbers in the order of :attr:`parameters`; a dict by name; a DataFrame of one row, or a row
-                of one; None for a surrogate that reads no parameters.
+                of one; a table of several rows for as many cases at these points, which gives a list; None for a
+                surrogate that reads no parameters.
             at: Where to predict, (queries, dim); at ``points`` by default. The same places for many samples, or a list.
             times: When to predict, for a surrogate that was fitted to trajectories; at the times of these by default,
                 where they are the same for all.
@@ -152,7 +154,8 @@ class Surrogate:
             spreads = expected_spreads(self.operator, self.scaling, samples)
             known = zip(requests, means, self._at_points(requests, means), spreads, strict=True)
             answers = [self._with_band(*one, interval, kind) for one in known]
-        return answers if isinstance(points, Dataset) or is_many(points) else answers[0]
+        are_many = isinstance(points, Dataset) or is_many(points) or num_cases(parameters) > 1
+        return answers if are_many else answers[0]
 
     def _requests(self, points: Any, inputs: Any, *, parameters: Any, at: Any, times: Any) -> Iterable[Request]:
         """Read what is given for one sample or for many."""
@@ -171,6 +174,9 @@ class Surrogate:
             samples = list(points)
             own = [sample.times if times is None else times for sample in samples]
             rows = [(sample.points, sample.inputs, sample.parameters) for sample in samples]
+        elif not is_many(points) and (count := num_cases(parameters)) > 1:
+            own = [times] * count
+            rows = [(points, inputs, numbers) for numbers in one_each(parameters, count, "parameters")]
         elif is_many(points):
             count = len(points)
             own = [times] * count

@@ -63,6 +63,9 @@ def test_more_rows_than_files_are_fine_if_they_have_names(tmp_path):
         ("load\n", "needs a first line that names the parameters, and a row for each"),
         ("file\na\nb\n", "names simulations and has no parameters"),
         ("design,material,load\nthin,steel,1\nthick,wood,2\n", "several columns of texts, design, material"),
+        ("load,material\n1,steel\n2,steel\n", "'steel' in the column 'material', which is taken for the names of"),
+        ("load;angle\n1,5;2\n2,5;3\n", "Numbers need a decimal point: 1.5, not 1,5"),
+        ("load;angle\n1,5;2,5\n2;3,5\n", "Numbers need a decimal point: 1.5, not 1,5"),
     ],
 )
 def test_mistakes_are_named(tmp_path, text, message):

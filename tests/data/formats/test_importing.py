@@ -52,6 +52,29 @@ def test_who_names_no_channels_is_told_what_could_be_predicted(folder):
     assert not data.targets
 
 
+def test_an_array_that_fits_nothing_is_told_and_not_dropped_in_silence(folder):
+    points = np.random.default_rng(0).random((5, 2))
+    np.savez(folder / "short.npz", points=points, load=np.arange(3.0), angle=np.arange(2.0), heat=np.ones((3, 5)))
+    with pytest.warns(
+        UserWarning, match=r"short.npz\[0\]: 'angle' is left out: its shape \(2,\) does not fit 3 samples"
+    ):
+        data = import_files("short.npz", targets=["heat"])
+    assert [parameter.name for parameter in data.parameters] == ["load"]
+
+
+def test_numbers_of_files_keep_the_units_in_their_names(folder):
+    points = np.random.default_rng(0).random((5, 2))
+    np.savez(folder / "units.npz", points=points, heat=np.ones((3, 5)), **{"load [N]": np.arange(3.0)})
+    meshio.write(folder / "units.vtu", triangulated_square(4))
+    text = (folder / "units.vtu").read_text()
+    for number in range(2):
+        array = f'<DataArray type="Float64" Name="power [W]" NumberOfTuples="1" format="ascii">{number}</DataArray>'
+        changed = text.replace("<UnstructuredGrid>", f"<UnstructuredGrid><FieldData>{array}</FieldData>")
+        (folder / f"power_{number}.vtu").write_text(changed)
+    assert import_files("units.npz", targets=["heat"]).parameters == (Channel(name="load", unit="N"),)
+    assert import_files("power_*.vtu", targets=["T"]).parameters == (Channel(name="power", unit="W"),)
+
+
 def test_a_tilted_plane_is_told(folder):
     def tilt(mesh):
         mesh.points[:, 2] = mesh.points[:, 0] / 3 + 1

@@ -1,5 +1,6 @@
 """Power laws of the size of solutions."""
 
+import pytest
 import torch
 
 from gola.operators.closed_form.amplitude import fit_power_law, laws_without, power_law
@@ -25,4 +26,19 @@ def test_a_law_without_a_sample_is_that_of_the_others():
         others = torch.arange(len(scalars)) != row
         centre = scalars[others].mean(dim=0)
         exponents = fit_power_law(scalars[others] - centre, norms[others])
-        torch.testing.assert_close(law, power_law(scalars - centre, exponents))
+        torch.testing.assert_close(law, power_law(scalars - centre, exponents, scalars[others] - centre))
+
+
+def test_a_law_is_not_trusted_far_beyond_its_samples():
+    """Of a parameter over decades that is seen as it is, the next larger value would get any size."""
+    known = torch.linspace(-1.0, 1.0, 9, dtype=torch.float64)[:, None]
+    exponents = torch.tensor([[3.0]], dtype=torch.float64)
+    factors = power_law(torch.tensor([[0.5], [1.2], [8.0], [-8.0]], dtype=torch.float64), exponents, known)
+    torch.testing.assert_close(factors[:, 0].log(), torch.tensor([1.5, 3.6, 4.5, -4.5], dtype=torch.float64))
+
+
+def test_what_is_held_out_is_not_trusted_further():
+    scalars = torch.cat([torch.linspace(-1.0, 1.0, 9, dtype=torch.float64), torch.tensor([9.0]).double()])[:, None]
+    laws = laws_without(scalars, (3.0 * scalars).exp())
+    last = laws[-1, :, 0].log()
+    assert float(last[-1] - last[-2]) == pytest.approx(0.25 * 6.0, rel=1e-3)

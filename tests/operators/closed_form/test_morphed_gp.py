@@ -61,9 +61,9 @@ def test_it_finds_symmetries_and_how_solutions_follow_the_stream():
     assert len(operator.choice["symmetries"]) == 8
     assert operator.choice["channels"] == [[0, 1], [2]]
     velocity, speed = operator.parts
-    assert velocity.choice["layout"]["response"] == "linear"
-    assert any(velocity.choice["layout"]["is_linear"])
-    assert speed.choice["layout"]["response"] == "even"
+    assert velocity.layout.response == "linear"
+    assert any(velocity.layout.is_linear)
+    assert speed.layout.response == "even"
 
 
 def test_it_is_saved_with_its_reference(tmp_path):

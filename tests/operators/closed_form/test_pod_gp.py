@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,9 @@ from gola.fitting.configs import config_for
 from gola.operators.closed_form.amplitude import fit_power_law, power_law
 from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
 from gola.operators.closed_form.pod_gp import PodGp
+from gola.representation.fitted import as_bytes
 
+_OF_OLD_FILES = ("layout", "covariance", "ridge")
 POINTS = np.random.default_rng(5).random((80, 2))
 
 
@@ -124,6 +128,31 @@ def test_it_is_saved_with_all_that_it_found(tmp_path):
     )
 
 
+def test_likely_covariances_that_are_linear_in_the_same_groups_are_averaged():
+    operator = gola.fit(rods(10), "pod_gp", progress=False).operator
+    settings = [process.settings for process in operator.members]
+    assert len(settings) > 1
+    assert sum(one.weight for one in settings) == pytest.approx(1.0)
+    assert {one.layout.is_linear for one in settings} == {operator.layout.is_linear}
+    assert all(settings[0].weight >= one.weight for one in settings)
+
+
+def test_a_file_with_one_covariance_is_read():
+    """As all were before covariances were averaged."""
+    surrogate = gola.fit(rods(30), "pod_gp", progress=False)
+    operator = surrogate.operator
+    first = operator.members[0]
+    first.settings = replace(first.settings, weight=1.0)
+    operator.members, operator.choice = torch.nn.ModuleList([first]), {"members": [first.settings.to_dict()]}
+    state = {name.replace("members.0.", ""): value for name, value in operator.state_dict().items()}
+    state["_extra_state"] = as_bytes({name: operator.choice["members"][0][name] for name in _OF_OLD_FILES})
+    loaded = PodGp(operator.config)
+    loaded.load_state_dict(state)
+    sample = rods(1, seed=3)[0]
+    cloud = surrogate.scaling.cloud(sample.points, sample.inputs, torch.float64, parameters=sample.parameters)
+    assert torch.equal(loaded(cloud), operator(cloud))
+
+
 def test_the_covariance_is_its_formula():
     rows = torch.tensor([[0.3], [0.9]], dtype=torch.float64)
     groups = Groups(smooth=[rows, 2 * rows], linear=[rows, 2 * rows])
@@ -139,7 +168,7 @@ def test_a_power_law_is_found_and_noise_is_not():
     scalars = torch.randn(30, 3, generator=generator, dtype=torch.float64)
     scalars = scalars - scalars.mean(dim=0)
     law = torch.tensor([[0.7], [-1.0], [0.0]], dtype=torch.float64)
-    found = fit_power_law(scalars, 3.0 * power_law(scalars, law))
+    found = fit_power_law(scalars, 3.0 * power_law(scalars, law, scalars))
     torch.testing.assert_close(found, law, atol=1e-3, rtol=0.0)
     noise = torch.randn(30, 1, generator=generator, dtype=torch.float64).exp()
     assert float(fit_power_law(scalars, noise).norm()) < 0.4

@@ -108,7 +108,9 @@ class Case:
     def _point_labels(self, name: str) -> Labels:
         array = self.arrays.get(name)
         if array is None:
-            raise ValueError(unknown(f"array of labels in {self.label}", name, [*self.labels, *self.arrays]))
+            raise ValueError(
+                unknown(f"array of labels in {self.label}", name, list(dict.fromkeys([*self.labels, *self.arrays])))
+            )
         if array.size != len(array) or (array != np.round(array)).any():
             raise ValueError(f"{self.label}: {name!r} does not tell regions apart; that takes a whole number each.")
         count = len(array)

@@ -112,7 +112,7 @@ def read_cases(path: str | Path) -> CaseTable:
     path = Path(path)
     headings, rows = _read_texts(path)
     naming = _naming_column(headings, rows, path)
-    names = None if naming is None else _names([row[naming] for row in rows], path)
+    names = None if naming is None else _names([row[naming] for row in rows], headings[naming], path)
     columns = [column for column in range(len(headings)) if column != naming]
     if not columns:
         raise ValueError(f"{path} names simulations and has no parameters; add a column for each.")
@@ -154,7 +154,9 @@ def _naming_column(headings: Sequence[str], rows: Sequence[Sequence[str]], path:
     if by_heading:
         return next((column for column in by_heading if column in of_texts), by_heading[0])
     # A column with a few words among numbers is a mistake in a parameter, which is named when it is read.
-    words = [column for column in of_texts if not any(_is_number(row[column]) for row in rows)]
+    words = [
+        column for column in of_texts if not any(_is_number(row[column]) or _has_comma(row[column]) for row in rows)
+    ]
     if len(words) > 1:
         raise ValueError(
             f"{path} has several columns of texts, {', '.join(headings[column] for column in words)}; call the one with"
@@ -163,11 +165,23 @@ def _naming_column(headings: Sequence[str], rows: Sequence[Sequence[str]], path:
     return words[0] if words else None
 
 
-def _names(names: Sequence[str], path: Path) -> tuple[str, ...]:
+def _names(names: Sequence[str], heading: str, path: Path) -> tuple[str, ...]:
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
-        raise ValueError(f"{path} has {names.count(repeated)} rows called {repeated!r}; each simulation needs one.")
+        raise ValueError(
+            f"{path} has {names.count(repeated)} rows called {repeated!r} in the column {heading!r}, which is taken for"
+            " the names of the files; each simulation needs its own row. Parameters must be numbers."
+        )
     return tuple(names)
+
+
+def _of_commas(text: str) -> str:
+    """Say what to do about a number like 1,5."""
+    return f" Numbers need a decimal point: {text.replace(',', '.')}, not {text}." if _has_comma(text) else ""
+
+
+def _has_comma(text: str) -> bool:
+    return text.count(",") == 1 and _is_number(text.replace(",", "."))
 
 
 def _tails(path: Path) -> list[Path]:
@@ -181,7 +195,7 @@ def _number(text: str, place: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise ValueError(f"{place} is {text!r}; a parameter is a number.") from None
+        raise ValueError(f"{place} is {text!r}; a parameter is a number.{_of_commas(text)}") from None
     if not math.isfinite(number):
         raise ValueError(f"{place} is {text}; a parameter is a finite number.")
     return number

@@ -97,6 +97,7 @@ def import_files(
     if not inputs and not targets:
         _warn_of_no_targets(cases[0], regions)
     if not (inputs or regions or distances) and parameters is None:
+        _warn_of_unusable(cases[0], targets)
         inputs = _differing_numbers(cases)
     chosen = [choose(case, inputs, targets, keep_fields=keep_fields) for case in cases]
     chosen = with_distances(with_regions(chosen, regions), distances)
@@ -182,10 +183,18 @@ def _read_series(
     return [Path(case.label) for case in cases], cases
 
 
-def _differing_numbers(cases: Sequence[Case]) -> list[str]:
-    """Return the numbers that all simulations have and that differ between them."""
+def _differing_numbers(cases: Sequence[Case]) -> list[Channel]:
+    """Return the numbers that all simulations have and that differ between them, with the units in their names."""
     names = [name for name in cases[0].parameters if all(name in case.parameters for case in cases)]
-    return [name for name in names if len({case.parameters[name] for case in cases}) > 1]
+    return [Channel.parse(name) for name in names if len({case.parameters[name] for case in cases}) > 1]
+
+
+def _warn_of_unusable(case: Case, targets: Sequence[str | Channel]) -> None:
+    """Say which arrays fit neither samples nor points, where nobody said what the parameters are."""
+    wanted = {name if isinstance(name, str) else name.name for name in targets}
+    for name, why in case.unusable.items():
+        if name not in wanted:
+            warnings.warn(f"{case.label}: {name!r} is left out: {why}.", stacklevel=3)
 
 
 def _warn_of_no_targets(case: Case, regions: Sequence[str]) -> None:

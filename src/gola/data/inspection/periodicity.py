@@ -15,7 +15,8 @@ _MOST_SAMPLES = 10
 _SAME_PLACE, _SAME_VALUE = 1e-6, 1e-6
 # Values that vary by less than this share of their spread are a boundary condition.
 _VARIES = 0.01
-# The step from the last point of a grid to the first may be this many times an ordinary step, on average.
+# The step from the last point of a grid to the first may be this many times an ordinary step, on average; so may the
+# change from one step to the next there: a bump in the middle of a box ends flat on both sides, at different slopes.
 _LARGEST_STEP = 2.0
 # A grid needs so many points along an axis to tell.
 _FEWEST_STEPS = 8
@@ -88,18 +89,27 @@ def _period_of_grid(samples: Sequence[Sample], axis: int) -> float | None:
     count = len(places)
     if count < _FEWEST_STEPS or not np.allclose(np.diff(places), 1.0 / (count - 1), rtol=1e-5):
         return None
-    steps, wraps, at_side = [], [], []
+    steps, bends, at_side = [], [], []
     for sample in samples:
         on_grid = _as_grid(sample, axis, lower, extent, count)
         if on_grid is None:
             return None
-        steps.append(np.abs(np.diff(on_grid, axis=0)).mean(axis=(0, 1)))
-        wraps.append(np.abs(on_grid[0] - on_grid[-1]).mean(axis=0))
+        around = np.concatenate([on_grid[-2:], on_grid[:2]])
+        steps.append(_relative(np.diff(around[1:3], axis=0), np.diff(on_grid, axis=0)))
+        bends.append(_relative(np.diff(around, n=2, axis=0), np.diff(on_grid, n=2, axis=0)))
         at_side.append(on_grid[0])
-    goes_on = np.mean(wraps, axis=0) <= _LARGEST_STEP * np.mean(steps, axis=0)
+    goes_on = np.maximum(np.mean(steps, axis=0), np.mean(bends, axis=0)) <= _LARGEST_STEP
     if not goes_on.all() or not _tells(np.concatenate(at_side), samples):
         return None
     return extent * count / (count - 1)
+
+
+def _relative(
+    some: Float[np.ndarray, "_some other channel"], every: Float[np.ndarray, "_every other channel"]
+) -> Float[np.ndarray, " channel"]:
+    """Return the mean size of some differences in units of that of all of them, so that large samples count alike."""
+    size, unit = (np.abs(differences).mean(axis=(0, 1)) for differences in (some, every))
+    return np.where(size > 0.0, size / np.where(unit > 0.0, unit, 1.0), 0.0)
 
 
 def _as_grid(

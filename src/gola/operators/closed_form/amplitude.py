@@ -5,6 +5,9 @@ r"""How large solutions are, as a power law of what describes a sample.
 where z are parameters or their logarithms, for which this is :math:`\prod_j p_j^{a_j}`. Many solutions scale with some
 powers of their parameters: a temperature rise inversely with conductivities, a pressure drop with viscosity. What is
 divided by such a law varies less, and a relative error counts alike wherever the solution is small.
+
+A law is not trusted far beyond the sizes of the samples it was fitted to: of parameters over decades that are not seen
+as logarithms, :math:`e^{a z}` would make any size of the next larger one.
 """
 
 import torch
@@ -15,6 +18,8 @@ from torch import Tensor
 _RIDGES = tuple(10.0**power for power in range(-6, 4))
 # Factors beyond e^±this are no help to anyone.
 _LARGEST_EXPONENT = 30.0
+# A law may leave the range of the training samples by this share of the range, in logarithms.
+BEYOND = 0.25
 
 
 def fit_power_law(
@@ -51,21 +56,51 @@ def _exponents(
 
 
 def power_law(
-    scalars: Float[Tensor, "*fit sample scalar"], exponents: Float[Tensor, "*fit scalar channel"]
-) -> Float[Tensor, "*fit sample channel"]:
-    """Return the factor of each sample's solution."""
-    return (scalars @ exponents).clamp(-_LARGEST_EXPONENT, _LARGEST_EXPONENT).exp()
+    scalars: Float[Tensor, "sample scalar"],
+    exponents: Float[Tensor, "scalar channel"],
+    known: Float[Tensor, "known_sample scalar"],
+) -> Float[Tensor, "sample channel"]:
+    """Return the factor of each sample's solution.
+
+    Args:
+        scalars: What describes the samples.
+        exponents: The law.
+        known: What describes the samples that it was fitted to.
+    """
+    lowest, highest = _trusted(known @ exponents, BEYOND)
+    return (scalars @ exponents).clamp(lowest, highest).exp()
+
+
+def _trusted(
+    logarithms: Float[Tensor, "*fit sample channel"], beyond: float
+) -> tuple[Float[Tensor, "*fit channel"], Float[Tensor, "*fit channel"]]:
+    """Return between which logarithms a law is trusted that gives its own samples these."""
+    lowest, highest = logarithms.amin(dim=-2), logarithms.amax(dim=-2)
+    margin = beyond * (highest - lowest)
+    return (lowest - margin).clamp(min=-_LARGEST_EXPONENT), (highest + margin).clamp(max=_LARGEST_EXPONENT)
 
 
 def laws_without(
-    scalars: Float[Tensor, "sample scalar"], norms: Float[Tensor, "sample channel"]
+    scalars: Float[Tensor, "sample scalar"], norms: Float[Tensor, "sample channel"], beyond: float = BEYOND
 ) -> Float[Tensor, "held_out sample channel"]:
-    """Return the factors of all samples by the law fitted without each of them."""
+    """Return the factors of all samples by the law fitted without each of them.
+
+    Args:
+        scalars: What describes the samples.
+        norms: The size of each channel of the solutions; none is 0.
+        beyond: How far the law is trusted beyond the other samples, as a share of their range.
+    """
     count = len(scalars)
     others = 1.0 - torch.eye(count, dtype=scalars.dtype)
     numbers, logarithms = (_centred_without(rows, others) for rows in (scalars, norms.log()))
     fitted = _exponents(numbers * others[..., None], logarithms * others[..., None], count - 1)
-    return power_law(numbers, fitted)
+    sizes = numbers @ fitted
+    # A sample that is held out has no say in how far the law is trusted: it gets the size of another one instead.
+    own = torch.arange(count)
+    of_others = sizes.clone()
+    of_others[own, own] = sizes[own, (own + 1) % count]
+    lowest, highest = _trusted(of_others, beyond)
+    return sizes.clamp(lowest[:, None], highest[:, None]).exp()
 
 
 def _centred_without(

@@ -24,12 +24,17 @@ _FEWEST_STEPS, _FEW_STEPS, _MANY_STEPS = 4, 15, 60
 _CLEARLY_BETTER = 0.97
 # Logarithms of likelihoods that differ by less say nothing.
 _CERTAIN = 2.0
+# Where some groups are probably loads, that they are not is so many times less likely, as a logarithm.
+_UNEXPECTED = math.log(10.0)
 # The search for groups that an operator is linear in ends when so many of them made the data no likelier.
 _PATIENCE = 3
 # So many samples double the number of standard errors that a gain takes.
 _MORE_CERTAINTY = 20.0
 # How many standard errors a gain takes that was to be expected.
 _LITTLE_CERTAINTY = 0.5
+# Of what is averaged none has errors larger than those of the best by this factor, and none less than this share of the
+# weight of the best; more than so many cost more time than they gain.
+_FAR_WORSE, _LEAST_SHARE, _MOST_AVERAGED = 1.5, 0.05, 6
 # With more groups, logarithms are taken of all positive ones or none.
 _MOST_TOGGLES = 6
 
@@ -58,6 +63,11 @@ class Found:
         """Geometric mean of the errors: samples with tiny solutions do not dominate it."""
         return float(np.exp(np.log(self.errors).mean()))
 
+    @property
+    def mean_error(self) -> float:
+        """Arithmetic mean of the errors: one that is far off counts."""
+        return float(self.errors.mean())
+
     def is_clearly_better_than(self, other: "Found", *, is_likely: bool) -> bool:
         """Whether the data are far likelier and errors not clearly larger, or errors far lower and the data as likely.
 
@@ -80,7 +90,7 @@ class Found:
         if is_likely and likelier > 0.0:
             return float(gains.mean()) > 0.0
         limit = (_LITTLE_CERTAINTY if is_likely else certainty) * spread
-        return float(gains.mean()) > max(limit, -math.log(_CLEARLY_BETTER)) and self.cost < other.cost + _CERTAIN
+        return float(gains.mean()) > max(limit, -math.log(_CLEARLY_BETTER)) and likelier > -_CERTAIN
 
 
 @final
@@ -124,6 +134,25 @@ class CovarianceSearch:
             cost = min(self.found(one).cost for one in (layout, replace(layout, has_power_law=True)))
             costs[layout] = cost + (0.0 if any(logs) else _CERTAIN)
         return min(costs, key=costs.__getitem__)
+
+    def with_weights(self, best: Found) -> list[tuple[Found, float]]:
+        """Return the best and others that are about as likely, each with its share of what they make likely together.
+
+        They are linear in the same groups: what an operator is linear in is known or found, and a wrong guess
+        extrapolates wildly. Few samples hardly tell families, logarithms and power laws apart, and the average of
+        layouts is better than one of them chosen by chance.
+        """
+        known = {**self._known, best.layout: best}
+        same = [one for one in known.values() if one.layout.is_linear == best.layout.is_linear]
+        limit = _FAR_WORSE * best.mean_error
+        good = [one for one in same if one is best or (one.mean_error <= limit and math.isfinite(one.cost))]
+        likeliest = min(one.cost for one in good)
+        # The search had reasons to prefer the best one to those that are likelier by little.
+        shares = {id(one): math.exp((likeliest - one.cost) / _CERTAIN) for one in good} | {id(best): 1.0}
+        chosen = sorted(good, key=lambda one: (one is not best, -shares[id(one)]))[:_MOST_AVERAGED]
+        chosen = [one for one in chosen if shares[id(one)] >= _LEAST_SHARE]
+        total = sum(shares[id(one)] for one in chosen)
+        return [(one, shares[id(one)] / total) for one in chosen]
 
     def found(self, layout: Layout, *starts: Covariance) -> Found:
         """Return the best covariance of a layout, after few steps."""
@@ -219,7 +248,8 @@ class CovarianceSearch:
         """
         if layout.is_linear == self._likely_loads:
             return 0.0
-        return math.log(math.comb(sum(role.may_be_load for role in self.roles), sum(layout.is_linear)))
+        unexpected = _UNEXPECTED if any(self._likely_loads) else 0.0
+        return unexpected + math.log(math.comb(sum(role.may_be_load for role in self.roles), sum(layout.is_linear)))
 
     def _optimised(self, layout: Layout, starts: Sequence[Covariance], num_steps: int) -> Found:
         objective, result = self._minimised(layout, starts, num_steps)

@@ -253,7 +253,7 @@ class MorphedGp(ClosedForm):
     def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:
         # The state says how many channels each part has.
         self.parts = torch.nn.ModuleList()
-        while (dual := state_dict.get(f"{prefix}parts.{len(self.parts)}.dual")) is not None:
+        while (dual := _first_dual(state_dict, f"{prefix}parts.{len(self.parts)}.")) is not None:
             self.parts.append(self._part(dual.shape[2]))
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
@@ -289,6 +289,11 @@ class _Morphed:
             images = [self.copies.image(sample, symmetry) for sample in self.samples]
             self._known[symmetry] = [(*image.at_nodes(self.reference), image.parameters) for image in images]
         return self._known[symmetry]
+
+
+def _first_dual(state_dict: Mapping[str, Tensor], prefix: str) -> Tensor | None:
+    """Return the coefficients of a part's first covariance; in older files it has no other."""
+    return state_dict.get(f"{prefix}members.0.dual", state_dict.get(f"{prefix}dual"))
 
 
 def _scalars(samples: Samples) -> list[Components]:

@@ -1,7 +1,7 @@
 """Gaussian-process regression of solutions at the nodes, for design parameters, moving meshes and fields on a mesh."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, final
 
@@ -9,15 +9,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gola.operators.closed_form.amplitude import fit_power_law, laws_without, power_law
+from gola.operators.closed_form.amplitude import BEYOND, fit_power_law, laws_without, power_law
 from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
-from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
+from gola.operators.closed_form.covariance import Covariance, Pairs
 from gola.operators.closed_form.covariance_likelihood import Layout, Responses, precision_of
 from gola.operators.closed_form.covariance_search import CovarianceSearch, Found
 from gola.operators.closed_form.descriptors import Descriptors, ScaledGroups
+from gola.operators.closed_form.gaussian_process import GaussianProcess, Settings, sizes
 from gola.operators.closed_form.input_features import COMPARISON_PADDING
-from gola.operators.closed_form.kriging import error_covariance, held_out_variances
-from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
 from gola.operators.closed_form.roles import roles_of
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
@@ -28,6 +27,11 @@ from gola.representation.nodal import NodalSpace
 
 # Among more samples one hardly changes a power law, and fitting it without each takes long.
 _MOST_LAWS = 200
+_OF_ONE_COVARIANCE = ("scaled.", "exponents", "dual", "offset")
+# A law that is trusted so far beyond the samples is not held back.
+_AS_FITTED = 1e6
+# Until a file says what was chosen.
+_UNKNOWN = Settings(layout=Layout(logs=(), is_linear=()), covariance=Covariance(is_linear=(), scales=()), ridge=0.0)
 
 
 @final
@@ -45,7 +49,13 @@ class PodGp(ClosedForm):
     z are the groups of numbers that describe a sample (:class:`Descriptors`). All coefficients share the covariance k
     (:mod:`gola.operators.closed_form.covariance`): which groups it sees as logarithms, which the operator is linear in,
     whether solutions are divided by a power law A is chosen by exact leave-one-out, the length of each group by
-    marginal likelihood.
+    marginal likelihood. Layouts that are about as likely and linear in the same groups are averaged (Bayesian model
+    averaging).
+
+    Attributes:
+        descriptors: What describes a sample.
+        members: A regression with each covariance, the one with the largest weight first.
+        known: What describes the training samples.
     """
 
     name: ClassVar[str] = "pod_gp"
@@ -57,16 +67,13 @@ class PodGp(ClosedForm):
 
     config: PodGpConfig
     descriptors: Descriptors
-    scaled: ScaledGroups
+    members: torch.nn.ModuleList
     known: Float[Tensor, "sample number"]
-    exponents: Float[Tensor, "scalar channel"]
-    dual: Float[Tensor, "sample mode channel"]
-    offset: Float[Tensor, "mode channel"]
 
     def __init__(self, config: PodGpConfig) -> None:
         super().__init__(config)
-        self.descriptors, self.scaled = Descriptors(), ScaledGroups()
-        self._register_empty("known", "exponents", "dual", "offset")
+        self.descriptors, self.members = Descriptors(), torch.nn.ModuleList()
+        self._register_empty("known")
 
     @classmethod
     def is_worth_trying(cls, task: FitTask) -> bool:
@@ -76,13 +83,17 @@ class PodGp(ClosedForm):
 
     @property
     def layout(self) -> Layout:
-        """How the covariance sees the groups."""
-        return Layout(**{name: _frozen(value) for name, value in self.choice["layout"].items()})
+        """How the covariance with the largest weight sees the groups."""
+        return self._processes[0].settings.layout
 
     @property
     def covariance(self) -> Covariance:
-        """The covariance that was chosen."""
-        return Covariance(**{name: _frozen(value) for name, value in self.choice["covariance"].items()})
+        """The covariance with the largest weight."""
+        return self._processes[0].settings.covariance
+
+    @property
+    def _processes(self) -> list[GaussianProcess]:
+        return [member for member in self.members if isinstance(member, GaussianProcess)]
 
     def choose(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
@@ -91,19 +102,37 @@ class PodGp(ClosedForm):
         space = self.space_for(samples, self.config.num_input_modes, COMPARISON_PADDING)
         self.descriptors = Descriptors.of(samples, space)
         trial = self._trial(samples, solutions, self.descriptors)
-        found = trial.search().best()
+        search = trial.search()
+        found = search.best()
         # Where parameters say how the mesh moved, its shape says nothing new.
         if (fewer := self.descriptors.without_shape()) is not None:
             other = self._trial(samples, solutions, fewer)
-            simpler = other.search().best()
+            without = other.search()
+            simpler = without.best()
             if not found.is_clearly_better_than(simpler, is_likely=False):
-                self.descriptors, trial, found = fewer, other, simpler
-        diagonal = found.covariance(trial.pairs(found.layout.logs)).diagonal()
-        ridge = found.covariance.penalty * float(diagonal.mean())
-        self.choice = {"layout": asdict(found.layout), "covariance": asdict(found.covariance), "ridge": ridge}
-        self.scaled, self.exponents = ScaledGroups.of(trial.raw, found.layout.logs), self.dual.new_empty(0)
+                self.descriptors, trial, search, found = fewer, other, without, simpler
+        weighted = search.with_weights(found)
+        settings = [trial.settings(one, weight) for one, weight in weighted]
+        self._hold(settings)
+        for process, (one, _) in zip(self._processes, weighted, strict=True):
+            process.scaled = ScaledGroups.of(trial.raw, one.layout.logs)
         held_out = self.solve(samples, solutions)
-        return held_out - trial.optimism(found, ridge, solutions) if found.layout.has_power_law else held_out
+        for chosen, (one, weight) in zip(settings, weighted, strict=True):
+            if one.layout.has_power_law:
+                held_out = held_out - weight * trial.optimism(one, chosen.ridge, solutions)
+        return held_out
+
+    def _hold(self, settings: Sequence[Settings]) -> None:
+        self.choice = {"members": [one.to_dict() for one in settings]}
+        self.members = torch.nn.ModuleList(GaussianProcess(one) for one in settings)
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Take over the chosen settings of a saved state; torch calls this."""
+        super().set_extra_state(state)
+        if "layout" in self.choice:  # older files have one covariance
+            self.choice = {"members": [self.choice]}
+        for process, values in zip(self._processes, self.choice.get("members", []), strict=True):
+            process.settings = Settings.from_dict(values)
 
     def _trial(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"], descriptors: Descriptors
@@ -120,62 +149,47 @@ class PodGp(ClosedForm):
     ) -> Float[Tensor, "sample mode channel"]:
         """Fit with the covariance chosen before."""
         raw = self.descriptors.raw(samples.cloud)
-        groups = self.scaled(raw)
-        if self.layout.has_power_law:
-            channels = self._coordinates(samples, solutions)
-            self.exponents = fit_power_law(*_sizes(self.layout, self.scaled, groups, _norms(channels)))
-        factors = self._factors(groups)[:, None, :]
-        fit = self._regression(groups, (solutions / factors).flatten(1), samples.num_copies)
-        shape = solutions.shape[1:]
         self.known = torch.cat(raw, dim=1)
-        self.dual = fit.dual.unflatten(1, shape).contiguous()
-        self.offset = fit.free.sum(dim=0).unflatten(0, shape)
-        return fit.held_out.unflatten(1, shape) * factors
+        norms = _norms(self._coordinates(samples, solutions))
+        return self._weighted([process.solve(raw, solutions, norms, samples.num_copies) for process in self._processes])
 
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
         """Predict the coefficients of the solution of each sample."""
-        raw = self.descriptors.raw(cloud)
-        groups = self.scaled(self._checked(raw))
-        known = self.scaled(self.known.split([group.shape[1] for group in raw], dim=1))
-        matrix = self.covariance(Pairs.of(groups, known))
-        return (torch.einsum("ts,smc->tmc", matrix, self.dual) + self.offset) * self._factors(groups)[:, None, :]
+        raw, known = self._checked(self.descriptors.raw(cloud)), self._known()
+        return self._weighted([process.coefficients(raw, known) for process in self._processes])
 
     def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"]:
-        """Return the covariance of errors under the Gaussian process."""
-        raw = self.descriptors.raw(self.seen(cloud))
-        new = self.scaled(self._checked(raw))
-        known = self.scaled(self.known.split([group.shape[1] for group in raw], dim=1))
-        covariance = self.covariance
-        found = error_covariance(
-            covariance(Pairs.of(known, known)),
-            covariance(Pairs.of(new, known)),
-            covariance(Pairs.of(new, new)),
-            self.choice["ridge"],
-            is_affine=covariance.is_affine,
-        )
-        factors = self._factors(new).square().mean(dim=1).sqrt()
-        return factors[:, None] * found * factors
+        """Return the covariance of errors under the Gaussian process with the largest weight."""
+        raw = self._checked(self.descriptors.raw(self.seen(cloud)))
+        return self._processes[0].error_covariance(raw, self._known())
 
     def held_out_variances(self, cloud: Cloud) -> Float[Tensor, " sample"]:
         """Return the variances of errors of training samples, had each been held out."""
-        groups = self.scaled(self.descriptors.raw(self.seen(cloud)))
-        matrix = self.covariance(Pairs.of(groups, groups))
-        found = held_out_variances(matrix, self.choice["ridge"], is_affine=self.covariance.is_affine)
-        return self._factors(groups).square().mean(dim=1) * found
+        return self._processes[0].held_out_variances(self.descriptors.raw(self.seen(cloud)))
 
-    def _regression(self, groups: Groups, columns: Float[Tensor, "sample output"], num_copies: int) -> RidgeFit:
-        covariance = self.covariance
-        matrix = covariance(Pairs.of(groups, groups))
-        free = matrix.new_ones(len(matrix), 1 if covariance.is_affine else 0)
-        together = torch.arange(len(matrix)).view(-1, num_copies) if num_copies > 1 else None
-        return fit_ridge(matrix, columns, self.choice["ridge"], free, together)
+    def _weighted(self, parts: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
+        weights = [process.settings.weight for process in self._processes]
+        # The weights of one part alone would round.
+        if len(parts) == 1:
+            return parts[0]
+        return torch.einsum("p,p...->...", parts[0].new_tensor(weights), torch.stack(list(parts)))
 
-    def _factors(self, groups: Groups) -> Float[Tensor, "sample channel"]:
-        """Return what the solutions of samples are divided by."""
-        if not len(self.exponents):
-            return groups.smooth[0].new_ones(len(groups.smooth[0]), self.config.num_outputs)
-        smooth = ~torch.tensor(self.layout.is_linear)
-        return power_law(self.scaled.scalars(groups)[:, smooth], self.exponents)
+    def _known(self) -> list[Float[Tensor, "sample _"]]:
+        """Return the groups of the training samples."""
+        sizes = self.descriptors.sizes[self.descriptors.kept].tolist() or [self.known.shape[1]]
+        return list(self.known.split(sizes, dim=1))
+
+    def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:
+        # Older files have one covariance, whose parts had no name in front.
+        assert isinstance(state_dict, dict)
+        for name in [*state_dict]:
+            if name.startswith(prefix) and name.removeprefix(prefix).startswith(_OF_ONE_COVARIANCE):
+                state_dict[f"{prefix}members.0.{name.removeprefix(prefix)}"] = state_dict.pop(name)
+        count = 0
+        while f"{prefix}members.{count}.dual" in state_dict:
+            count += 1
+        self.members = torch.nn.ModuleList(GaussianProcess(_UNKNOWN) for _ in range(count))
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def _coordinates(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
@@ -189,8 +203,9 @@ class PodGp(ClosedForm):
         return [_compressed(channel) for channel in channels]
 
     def _checked(self, raw: list[Float[Tensor, "sample _"]]) -> list[Float[Tensor, "sample _"]]:
-        for group, is_log in zip(raw, self.scaled.logs.tolist(), strict=True):
-            if is_log and bool((group <= 0.0).any()):
+        every = [process.settings.layout.logs for process in self._processes]
+        for group, logs in zip(raw, zip(*every, strict=True), strict=True):
+            if any(logs) and bool((group <= 0.0).any()):
                 raise ValueError(
                     f"This {self.title} takes the logarithm of parameters or fields that were positive in all training"
                     " samples; give it positive values there, or fit it to samples that are not."
@@ -226,19 +241,30 @@ class _Trial:
             self.known_pairs[logs] = Pairs.of(groups, groups)
         return self.known_pairs[logs]
 
-    def responses(self, layout: Layout) -> Responses:
+    def responses(self, layout: Layout, beyond: float = _AS_FITTED) -> Responses:
         norms = _norms(self.channels)
         total = norms.norm(dim=1)
         factors, laws = torch.ones_like(norms), None
         if layout.has_power_law:
             scaled = ScaledGroups.of(self.raw, layout.logs)
-            scalars, sizes = _sizes(layout, scaled, scaled(self.raw), norms)
-            factors = power_law(scalars, fit_power_law(scalars, sizes))
-            laws = partial(laws_without, scalars, sizes) if len(norms) <= _MOST_LAWS and self.num_copies == 1 else None
+            scalars, known = sizes(layout, scaled, scaled(self.raw), norms)
+            factors = power_law(scalars, fit_power_law(scalars, known), scalars)
+            # Laws that must be held back elsewhere are told by their errors: as fitted, they make no layout better.
+            laws = (
+                partial(laws_without, scalars, known, beyond)
+                if len(norms) <= _MOST_LAWS and self.num_copies == 1
+                else None
+            )
         weights = torch.where(total > 0.0, 1.0 / total, 0.0)
         return Responses(
             channels=self.channels, weights=weights, factors=factors, laws=laws, num_copies=self.num_copies
         )
+
+    def settings(self, found: Found, weight: float) -> Settings:
+        """Return what a regression with this covariance needs to know."""
+        diagonal = found.covariance(self.pairs(found.layout.logs)).diagonal()
+        ridge = found.covariance.penalty * float(diagonal.mean())
+        return Settings(layout=found.layout, covariance=found.covariance, ridge=ridge, weight=weight)
 
     def optimism(
         self, found: Found, ridge: float, solutions: Float[Tensor, "sample mode channel"]
@@ -249,20 +275,9 @@ class _Trial:
         solved = precision_of(shifted, is_affine=found.layout.is_affine)
         if solved is None:
             return torch.zeros_like(solutions)
-        known = replace(self.responses(found.layout), channels=solutions.unbind(dim=2))
+        known = replace(self.responses(found.layout, BEYOND), channels=solutions.unbind(dim=2))
         without, with_all = (one.held_out_residuals(solved[0]) for one in (known, replace(known, laws=None)))
         return torch.stack(without, dim=2) - torch.stack(with_all, dim=2)
-
-
-def _sizes(
-    layout: Layout, scaled: ScaledGroups, groups: Groups, norms: Float[Tensor, "sample channel"]
-) -> tuple[Float[Tensor, "sample scalar"], Float[Tensor, "sample channel"]]:
-    """Return what a power law sees of samples, and the size of their solutions in units of what they are linear in."""
-    linear = [group for group, is_linear in zip(groups.linear, layout.is_linear, strict=True) if is_linear]
-    loads = torch.cat(linear, dim=1).norm(dim=1) if linear else norms.new_ones(len(norms))
-    sizes = norms / torch.where(loads > 0.0, loads, 1.0)[:, None]
-    scalars = scaled.scalars(groups)[:, ~torch.tensor(layout.is_linear)]
-    return scalars, torch.where(sizes > 0.0, sizes, 1.0)
 
 
 def _norms(channels: Sequence[Float[Tensor, "sample _"]]) -> Float[Tensor, "sample channel"]:
@@ -275,7 +290,3 @@ def _compressed(rows: Float[Tensor, "sample column"]) -> Float[Tensor, "sample _
         return rows
     left, strengths, _ = torch.linalg.svd(rows, full_matrices=False)
     return left * strengths
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
