@@ -32,7 +32,7 @@ def test_a_file_keeps_approximations_and_parts_have_them(data, tmp_path):
 
 
 def test_names_are_checked(data):
-    with pytest.raises(ValueError, match="no target 'P'. There are p, q"):
+    with pytest.raises(ValueError, match=r"no target 'P'\. There are p, q"):
         data.with_low_fidelity({"P": "p0"})
     with pytest.raises(ValueError, match="no input channel 'p1'"):
         data.with_low_fidelity({"p": "p1"})

@@ -32,7 +32,8 @@ def by_component(
     >>> by_component({"U": "coarse"}, channels[2:], channels[:2])
     {'U_x': 'coarse_x', 'U_y': 'coarse_y'}
     """
-    known, found = {channel.name for channel in inputs}, {}
+    known = {channel.name for channel in inputs}
+    found: dict[str, str] = {}
     for target, channel in approximations.items():
         ends = [one.name[len(target) :] for one in targets if one.name.startswith(f"{target}_")]
         pairs = {target + end: channel + end for end in ends if channel + end in known}

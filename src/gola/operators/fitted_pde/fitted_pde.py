@@ -187,6 +187,11 @@ class FittedPde(Fitted, Operator):
         known = replace(cloud, values=self.predict(cloud))
         return interpolated_values(known, queries).to(queries.points.dtype)
 
+    @property
+    def relates_targets(self) -> bool:
+        """Whether some targets follow from the solution for others."""
+        return bool(self.choice["readouts"])
+
     def get_extra_state(self) -> Tensor:
         """Return the choice as a tensor, so that it is saved with the state; torch calls this."""
         return as_bytes(self.choice)
@@ -214,7 +219,9 @@ class FittedPde(Fitted, Operator):
         for number, (law, numbers) in enumerate(zip(laws, self.coefficients.split(sizes), strict=True)):
             about, system = self.choice["laws"][number], system_of(law, mesh, values)
             solution = system.solution(numbers)
-            columns |= zip(about["channels"], (about["scale"] * solution).unbind(dim=1), strict=True)
+            # A solution may have components that are no targets, like a pressure.
+            pairs = zip(about["channels"], about["scales"], solution.unbind(dim=1), strict=False)
+            columns |= {channel: scale * column for channel, scale, column in pairs}
             for readout in (one for one in self.choice["readouts"] if one["law"] == number):
                 assert isinstance(system, System)
                 kind = cast("Kind", readout["kind"])
@@ -228,7 +235,8 @@ class FittedPde(Fitted, Operator):
         self.readouts = torch.cat(weights) if weights else self.coefficients[:0].clone()
         self.choice = {
             "laws": [
-                {"channels": list(one.channels), "scale": one.scale, "law": one.law.to_dict()} for one in found.laws
+                {"channels": list(one.channels), "scales": list(one.scales), "law": one.law.to_dict()}
+                for one in found.laws
             ],
             "readouts": [
                 {"channel": channel, "law": law, "kind": readout.kind, "size": len(readout.weights)}
