@@ -14,7 +14,7 @@ _EMPTY = {2: 2.5, 3: 2.0}
 # Points count as neighbours up to this one.
 _NEIGHBOUR = 3
 # Empty simplices that are connected are a hole or a bay if so many points would have found room there. Among random
-# points of the plane (300 sets) no gap has room for 2, but at the hull for 11; 5 of 300 clustered sets have a gap for 6.
+# points of the plane (300 sets) no gap has room for 2, at the hull for 11; 5 of 300 clustered sets have one for 6.
 _LEAST_ROOM = 30.0
 _LEAST_ROOM_IN_PLANE = 6.0
 

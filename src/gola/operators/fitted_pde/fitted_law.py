@@ -163,7 +163,9 @@ def _trials(law: Law | Flow | Arrival, first: Sequence[Example], dim: int, num_s
     is_small = sum(one.targets.numel() for one in first) <= _MOST_VALUES[dim]
     if is_small and isinstance(law, Law) and least > len(first) * _EXPLAINED**2:
         start, free = law.by_residual()
-        residuals = [replace(one, system=Residual(one.system, one.targets)) for one in first]
+        residuals = [
+            replace(one, system=Residual(one.system, one.targets)) for one in first if isinstance(one.system, System)
+        ]
         trial = fitted(law, first, fitted(law, residuals, start, 2 * num_steps, free)[0], num_steps, free)
         if trial[1].squares < _HELPS**2 * best[1].squares:
             best = trial

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import SuperLU
 from torch import Tensor
 
 from gola.operators.fitted_pde.elements import num_parts
+from gola.operators.fitted_pde.law import Law
 from gola.operators.fitted_pde.sparse import NoFactors, factorised
 from gola.operators.fitted_pde.system import System
 
@@ -59,8 +60,8 @@ class Residual:
         kept = inside[rows] & inside[columns]
         others = torch.nonzero(~inside)[:, 0]
         entries = torch.cat([products.flatten()[kept], torch.ones(len(others), dtype=torch.float64)])
-        places = (torch.cat([some[kept], others]).numpy() for some in (rows, columns))
-        return factorised(entries.numpy(), *places, elements.num_points)
+        first, second = (torch.cat([some[kept], others]).numpy() for some in (rows, columns))
+        return factorised(entries.numpy(), first, second, elements.num_points)
 
     def solution(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, "point component"]:
         """Return the known solution less its error."""
@@ -71,6 +72,7 @@ class Residual:
     ) -> tuple[Float[Tensor, "point component"], Float[Tensor, "point component free"]]:
         """Return the same, and its derivatives by coefficients that are free."""
         law = self.system.law
+        assert isinstance(law, Law)
         residual = self.system.residual(
             coefficients[: law.num_shapes], self.targets, coefficients[law.num_shapes :]
         ).view_as(self.targets)
