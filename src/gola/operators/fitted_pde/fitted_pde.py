@@ -63,13 +63,13 @@ class FittedPdeConfig(OperatorConfig):
 
 @final
 class FittedPde(Fitted, Operator):
-    """Finite elements on each sample's own mesh, for a linear elliptic equation with fitted coefficients.
+    """Finite elements on each sample's own mesh, for an elliptic equation with fitted coefficients.
 
-    The equation (:class:`Law`) is one of diffusion or of elasticity: its medium depends on the inputs, which may also
-    act as sources, or as values or fluxes at parts of the boundary. Coefficients are few, the same for all samples,
-    and found by Gauss–Newton steps on the solutions themselves. Channels that are no solutions may follow from one at
-    every point: components of a flux, a von Mises stress. Where the data obey another equation the held-out error says
-    so.
+    The equation (:class:`Law`, :class:`Flow`) is one of diffusion, elasticity or flow: its medium depends on the
+    inputs, which may also act as sources, or as values or fluxes at parts of the boundary. Coefficients are few, the
+    same for all samples, and found by Gauss–Newton steps on the solutions themselves. Channels that are no solutions
+    may follow from one at every point: components of a flux, a von Mises stress. Where the data obey another equation
+    the held-out error says so.
 
     Meshes are found from the points (:mod:`gola.geometry.filling`), so that samples may have any shape and number of
     holes.
