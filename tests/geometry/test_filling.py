@@ -69,8 +69,8 @@ def test_the_sphere_through_the_corners_of_a_simplex():
     assert circumradii(corners).tolist() == [1.0, np.inf]
 
 
-def starred(num_around=70, depth=0.45):
-    """Points of a square with a hole that has three bays, its edge twice as fine as the rest; and the hole's corners."""
+def starred(num_around=110, depth=0.6):
+    """Points of a square with a hole that has three bays, and the corners of the hole, which lie more densely."""
     angles = np.linspace(0.0, 2.0 * np.pi, num_around, endpoint=False)
     radii = 0.2 * (1.0 + depth * np.cos(3.0 * angles))
     edge = 0.5 + radii[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
