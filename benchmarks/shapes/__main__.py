@@ -1,7 +1,8 @@
 """Every sample its own shape: ``python -m benchmarks.shapes [--problem NAME] [--seed N] [--method NAME]``.
 
-Each run adds a line to ``results/shapes.jsonl``; those that are there are not repeated. ``--page`` writes the
-leaderboard of all lines to ``docs/leaderboard.md``, with its figure.
+Each run adds a line to ``results/shapes.jsonl``; those that are there are not repeated. ``--ablation`` measures what
+each representation and step buys, and adds to ``results/shapes_ablation.jsonl``. ``--page`` writes the leaderboard of
+all lines to ``docs/leaderboard.md``, with its figures.
 """
 
 import argparse
@@ -13,13 +14,14 @@ import numpy as np
 import torch
 
 from benchmarks.engineering.cases import Split
+from benchmarks.shapes import ablation
 from benchmarks.shapes.data import PROBLEMS, data_of, seeds_of
-from benchmarks.shapes.figure import draw
+from benchmarks.shapes.figure import draw, draw_ablation
 from benchmarks.shapes.methods import fitted
 from benchmarks.shapes.page import page
 
 RESULTS, PAGE = Path("results/shapes.jsonl"), Path("docs/leaderboard.md")
-FIGURE = Path("docs/images/leaderboard.png")
+FIGURE, ABLATION = Path("docs/images/leaderboard.png"), Path("docs/images/shapes_ablation.png")
 SECONDS = 120.0
 METHODS = ("fitted_pde", "morphed_gp", "kernel", "linear", "pod_raster", "nearest", "mean")
 
@@ -68,13 +70,18 @@ def main() -> None:
     parser.add_argument("--num-points", type=int, help="random points to keep; those of the mesh by default")
     parser.add_argument("--method", nargs="*", default=METHODS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="training of a network")
+    parser.add_argument("--ablation", action="store_true", help="what each representation and step buys")
     parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
     if options.page:
-        PAGE.write_text(page(lines()))
+        PAGE.write_text(page(lines(), ablation.lines()))
         draw(lines()).savefig(FIGURE, dpi=110)
+        draw_ablation(ablation.lines()).savefig(ABLATION, dpi=110)
         return
     torch.set_num_threads(1)
+    if options.ablation:
+        ablation.measure(options.problem)
+        return
     for name in options.problem:
         for seed in options.seed or seeds_of(name):
             measure(name, seed, options.num_train, options.method, options.num_points, options.seconds)

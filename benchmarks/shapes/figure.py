@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from benchmarks.shapes.ablation import VARIANTS
 from gola.plotting.style import house_style
 
 NAMES = {
@@ -37,4 +38,20 @@ def draw(lines: list[dict[str, Any]], num_train: int = 30) -> Figure:
             axis.set(xscale="log", title=title, xlabel="relative L2 error", xlim=(1.5e-3, 2.0))
             axis.grid(axis="both", alpha=0.3)
         axes[0].set_yticks(range(len(methods)), methods)
+    return figure
+
+
+def draw_ablation(lines: list[dict[str, Any]]) -> Figure:
+    """Draw the error of each variant, one panel for each problem, in the order in which they are defined."""
+    names = [one.name for one in VARIANTS if any(line["variant"] == one.name for line in lines)][::-1]
+    with house_style():
+        figure = Figure(figsize=(10.0, 3.6), layout="constrained")
+        axes = figure.subplots(1, len(NAMES), sharey=True)
+        for axis, (problem, title) in zip(axes, NAMES.items(), strict=True):
+            chosen = [line for line in lines if line["problem"] == problem]
+            rows = [names.index(line["variant"]) for line in chosen]
+            axis.barh(rows, [line["error"] for line in chosen], color="C0", alpha=0.8, left=1e-3)
+            axis.set(xscale="log", title=title, xlabel="relative L2 error", xlim=(1e-3, 2.0))
+            axis.grid(axis="x", alpha=0.3)
+        axes[0].set_yticks(range(len(names)), names)
     return figure

@@ -140,6 +140,7 @@ OPERATORS: Registry[Any] = Registry(
         "morphed_gp": "gola.operators.closed_form.morphed_gp:MorphedGp",
         "fitted_evolution": "gola.operators.fitted_evolution:FittedEvolution",
         "fitted_pde": "gola.operators.fitted_pde:FittedPde",
+        "multi_fidelity": "gola.operators.multi_fidelity:MultiFidelity",
         "pod_rbf": "gola.operators.closed_form.pod_rbf:PodRbf",
         "nearest": "gola.operators.closed_form.nearest:Nearest",
         "mean": "gola.operators.closed_form.mean:Mean",

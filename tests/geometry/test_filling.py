@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from gola.geometry.filling import filling
 from gola.geometry.voids import circumradii, signed_volumes
@@ -66,3 +67,36 @@ def test_points_of_a_line_cannot_be_filled():
 def test_the_sphere_through_the_corners_of_a_simplex():
     corners = np.array([[[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]])
     assert circumradii(corners).tolist() == [1.0, np.inf]
+
+
+def starred(num_around=110, depth=0.6):
+    """Points of a square with a hole that has three bays, and the corners of the hole, which lie more densely."""
+    angles = np.linspace(0.0, 2.0 * np.pi, num_around, endpoint=False)
+    radii = 0.2 * (1.0 + depth * np.cos(3.0 * angles))
+    edge = 0.5 + radii[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    line = np.linspace(0.0, 1.0, 41)
+    grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    away = grid - 0.5
+    limit = 0.2 * (1.0 + depth * np.cos(3.0 * np.arctan2(away[:, 1], away[:, 0])))
+    outside = (np.linalg.norm(away, axis=1) > limit) & (cKDTree(edge).query(grid)[0] > 0.018)
+    return np.concatenate([edge, grid[outside]]), edge
+
+
+def test_bends_of_a_boundary_are_not_bridged():
+    points, edge = starred()
+    found = filling(points)
+    x, y = edge.T
+    hole = 0.5 * abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))
+    assert np.abs(signed_volumes(points[found.cells])).sum() == pytest.approx(1.0 - hole, abs=1e-9)
+    assert found.at_hole.sum() == len(edge)
+
+
+def test_a_hole_with_room_for_few_points_is_seen_and_gaps_between_random_points_are_no_holes():
+    angles = np.linspace(0.0, 2.0 * np.pi, 18, endpoint=False)
+    edge = 0.5 + 0.12 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    line = np.linspace(0.0, 1.0, 25)
+    grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    points = np.concatenate([edge, grid[np.linalg.norm(grid - 0.5, axis=1) > 0.15]])
+    assert filling(points).at_hole.sum() == len(edge)
+    for seed in range(5):
+        assert not filling(np.random.default_rng(seed).random((300, 2))).at_hole.any()

@@ -24,6 +24,7 @@ from gola.operators import (
     LinearConfig,
     MeanConfig,
     MorphedGpConfig,
+    MultiFidelityConfig,
     NearestConfig,
     PeriodicKernelConfig,
     PodGpConfig,
@@ -52,6 +53,9 @@ CONFIGS = {
     "pod_gp": PodGpConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "morphed_gp": MorphedGpConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "fitted_pde": FittedPdeConfig(num_inputs=2, num_outputs=3, num_steps=1),
+    "multi_fidelity": MultiFidelityConfig(
+        num_inputs=2, num_outputs=3, base="gcn", settings={"width": 8, "output_width": 8, "radius": 0.3}
+    ),
     "pod_rbf": PodRbfConfig(num_inputs=2, num_outputs=3, num_modes=30),
     "nearest": NearestConfig(num_inputs=2, num_outputs=3, num_modes=30, num_input_modes=20),
     "mean": MeanConfig(num_inputs=2, num_outputs=3, num_modes=30),

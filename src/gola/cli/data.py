@@ -50,6 +50,13 @@ def import_data(
     period: Annotated[
         list[str] | None, typer.Option(metavar="AXIS=LENGTH", help="A periodic axis and its length, like x=1.0.")
     ] = None,
+    low_fidelity: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TARGET=INPUT",
+            help="An input that approximates a target, such as the solution on a coarse mesh: p=p_coarse.",
+        ),
+    ] = None,
     keep_fields: Annotated[
         bool, typer.Option("--keep-fields", help="Keep inputs that are one number per simulation as input channels.")
     ] = False,
@@ -81,6 +88,7 @@ def import_data(
     """
     from gola.data.formats import import_files  # SciPy and h5py are slow to import
     from gola.data.inspection import inspect
+    from gola.data.low_fidelity import parse_approximations
     from gola.data.periods import parse_periods
     from gola.data.times import parse_times
 
@@ -93,6 +101,7 @@ def import_data(
         regions=[name.strip() for name in regions.split(",") if name.strip()],
         distances=distance or (),
         periods=parse_periods(period or ()),
+        low_fidelity=parse_approximations(low_fidelity or ()),
         keep_fields=keep_fields,
         series=series,
         times=times if times is None or Path(times).is_file() else parse_times(times).tolist(),

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from gola.data.arrays import read_arrays
 from gola.data.correspondence import Correspondence, correspondence_of, require_correspondence
 from gola.data.fingerprint import fingerprint_of
+from gola.data.low_fidelity import checked_approximations
 from gola.data.periods import Periods, checked_periods
 from gola.data.sample import Channel, Sample
 from gola.data.storage import Header, StoredSamples, as_provenance, read_dataset, write_samples
@@ -39,6 +40,8 @@ class Dataset:
         periods: The period along each axis, None for an axis that is not periodic; None where none is.
         has_time_axis: Whether the last coordinate of points is the time: trajectories as operators see them, made by
             :func:`gola.data.trajectories.in_space_time`.
+        low_fidelity: By name of a target the name of the input channel that approximates it, such as the solution on a
+            coarse mesh: operators learn the correction. See :meth:`with_low_fidelity`.
         provenance: Where the samples came from, ready for JSON: problem, parameters, seed, version and, under
             ``"steps"``, what was done to them since.
     """
@@ -50,6 +53,7 @@ class Dataset:
     correspondence: Correspondence = "none"
     periods: Periods | None = None
     has_time_axis: bool = False
+    low_fidelity: Mapping[str, str] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -233,7 +237,7 @@ class Dataset:
             correspondence=header.correspondence,
             periods=header.periods,
             provenance=header.provenance,
-        )
+        ).with_low_fidelity(header.low_fidelity)
 
     def save(self, path: str | Path, *, compress: bool = False) -> None:
         """Write one HDF5 file, which appears whole or not at all; an existing file is replaced at the very end.
@@ -249,6 +253,7 @@ class Dataset:
             parameters=self.parameters,
             correspondence=self.correspondence,
             periods=self.periods,
+            low_fidelity=self.low_fidelity,
             provenance=self.provenance,
         )
         write_samples(path, self, header, compress=compress)
@@ -264,6 +269,15 @@ class Dataset:
             shared = {name: getattr(first, name) for name in ("points", "boundary", "cells", "weights")}
             samples.append(replace(sample, **shared))
         return replace(self, samples=tuple(samples))
+
+    def with_low_fidelity(self, approximations: Mapping[str, str]) -> "Dataset":
+        """Return the same, saying which input channels approximate which targets.
+
+        Args:
+            approximations: By name of a target the name of an input channel, ``{"pressure": "coarse pressure"}``:
+                the solution on a coarse mesh, of a simpler model, or of a method with few steps.
+        """
+        return replace(self, low_fidelity=checked_approximations(approximations, self.inputs, self.targets))
 
     def select(self, indices: Iterable[SupportsIndex]) -> "Dataset":
         """Return these samples, in this order."""

@@ -21,6 +21,8 @@ def fingerprint_of(data: "Dataset") -> str:
         digest.update(np.ascontiguousarray(times).data)
     if data.periods is not None:
         digest.update(repr(data.periods).encode())
+    if data.low_fidelity:
+        digest.update(repr(sorted(data.low_fidelity.items())).encode())
     for sample in data:
         arrays = (sample.points, sample.inputs, sample.targets, sample.boundary, sample.cells, sample.weights)
         for array in arrays:

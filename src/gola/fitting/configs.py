@@ -9,6 +9,7 @@ from gola.data.dataset import Dataset
 from gola.data.frame import Frame
 from gola.data.trajectories import in_space_time
 from gola.geometry.points import draw_rows
+from gola.operators.multi_fidelity import NO_APPROXIMATION, MultiFidelityConfig
 from gola.operators.operator import Operator, OperatorConfig
 from gola.registry import OPERATORS, unknown
 
@@ -45,7 +46,25 @@ def config_for(
         frame = Frame.around(data)
         corners = [frame.encode(np.stack([one.points.min(axis=0), one.points.max(axis=0)])) for one in data]
         config = config.adapted_to(_typical_points(data, num_points)).within(np.stack(corners))
-    return replace(config, **{**facts, **settings})
+    return _with_approximations(data, replace(config, **{**facts, **settings}))
+
+
+def _with_approximations(data: Dataset, config: OperatorConfig) -> OperatorConfig:
+    """Return the config of an operator that learns the corrections of what approximates targets, if anything does."""
+    if not data.low_fidelity or isinstance(config, MultiFidelityConfig):
+        return config
+    numbers = {channel.name: number for number, channel in enumerate(data.inputs)}
+    given = [data.low_fidelity.get(channel.name) for channel in data.targets]
+    return MultiFidelityConfig(
+        dim=config.dim,
+        has_time_axis=config.has_time_axis,
+        num_inputs=config.num_inputs,
+        num_outputs=config.num_outputs,
+        num_parameters=config.num_parameters,
+        base=kind_of(config).name,
+        settings=config.to_dict(),
+        approximations=tuple(NO_APPROXIMATION if name is None else numbers[name] for name in given),
+    )
 
 
 def kind_of(config: OperatorConfig) -> type[Operator]:

@@ -7,10 +7,17 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import Delaunay, QhullError, cKDTree
 
-from gola.geometry.voids import signed_volumes, voids
+from gola.geometry.voids import signed_volumes, spacings, voids
 
 # Simplices of less volume than this share of the cube of their size have none: they lie between points of one plane.
 _FLAT = 1e-4
+# A triangle whose edge at the boundary is seen from the opposite corner under a larger angle (in degrees) bridges a
+# bend: meshes have no such triangles, since the corner would have been left out or the edge divided.
+_LARGEST_ANGLE = 120.0
+# So does one whose edge is so many times as long as the distances between points around its ends.
+_LONGEST = 2.0
+# If more than this share of a boundary were bridges, points are not those of a mesh, and may lie anywhere near it.
+_MOST_BRIDGES = 0.06
 
 
 @final
@@ -56,6 +63,8 @@ def filling(points: Float[np.ndarray, "point dim"]) -> Filling:
     for void in empty:
         in_void[void] = True
         in_hole[void] = not np.any(neighbours[void] < 0)
+    if dim == 2:
+        _leave_bridges(points, cells, neighbours, in_void, in_hole)
     beyond = np.where(neighbours < 0, True, in_void[neighbours]) & ~in_void[:, None]
     owners, sides = np.nonzero(beyond)
     facets = np.array([np.delete(cells[owner], side) for owner, side in zip(owners, sides, strict=True)])
@@ -76,6 +85,32 @@ def filling(points: Float[np.ndarray, "point dim"]) -> Filling:
         at_hole=(across >= 0) & in_hole[across],
         stand_ins=_stand_ins(points, cells[solid]),
     )
+
+
+def _leave_bridges(
+    points: Float[np.ndarray, "point 2"],
+    cells: Int[np.ndarray, "cell 3"],
+    neighbours: Int[np.ndarray, "cell 3"],
+    in_void: Bool[np.ndarray, " cell"],
+    in_hole: Bool[np.ndarray, " cell"],
+) -> None:
+    """Count triangles that bridge bends of the boundary as part of what lies beyond; changes the last two arguments."""
+    around = spacings(points)[cells]
+    first, second = (np.roll(points[cells], -shift, axis=1) - points[cells] for shift in (1, 2))
+    opposite = np.linalg.norm(second - first, axis=2)
+    lengths = np.linalg.norm(first, axis=2) * np.linalg.norm(second, axis=2)
+    is_wide = (first * second).sum(axis=2) < np.cos(np.radians(_LARGEST_ANGLE)) * lengths
+    is_long = opposite > _LONGEST * 0.5 * (around.sum(axis=1, keepdims=True) - around)
+    most: float | None = None
+    while True:
+        beyond = np.where(neighbours < 0, True, in_void[neighbours]) & ~in_void[:, None]
+        bridges, edges = np.nonzero(beyond & (is_wide | is_long))
+        most = most or _MOST_BRIDGES * beyond.sum()
+        if not 0 < len(bridges) <= most:
+            return
+        across = neighbours[bridges, edges]
+        in_hole[bridges] = (across >= 0) & in_hole[across]
+        in_void[bridges] = True
 
 
 def _is_flat(corners: Float[np.ndarray, "cell vertex dim"]) -> Bool[np.ndarray, " cell"]:

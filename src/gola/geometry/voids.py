@@ -13,8 +13,10 @@ from scipy.spatial import cKDTree
 _EMPTY = {2: 2.5, 3: 2.0}
 # Points count as neighbours up to this one.
 _NEIGHBOUR = 3
-# Empty simplices that are connected are a hole or a bay if so many points would have found room there.
+# Empty simplices that are connected are a hole or a bay if so many points would have found room there. Among random
+# points of the plane (300 sets) no gap has room for 2, at the hull for 11; 5 of 300 clustered sets have one for 6.
 _LEAST_ROOM = 30.0
+_LEAST_ROOM_IN_PLANE = 6.0
 
 
 def voids(
@@ -28,15 +30,25 @@ def voids(
     points would have found room there (a locally scaled alpha shape). Meshes may be fine in one place and coarse in
     another, but not much finer along one axis than along the other.
     """
-    distances, _ = cKDTree(points).query(points, k=[min(_NEIGHBOUR + 1, len(points))])
-    around = np.asarray(distances)[:, 0][cells].mean(axis=1)
+    around = spacings(points)[cells].mean(axis=1)
     volumes = np.abs(signed_volumes(points[cells]))
     is_empty = circumradii(points[cells]) > _EMPTY[points.shape[1]] * around
     with np.errstate(divide="ignore", invalid="ignore"):
         rooms = volumes / around ** points.shape[1]
     labels = _components(is_empty, neighbours)
     found = [np.flatnonzero(labels == label) for label in range(labels.max(initial=-1) + 1)]
-    return [void for void in found if rooms[void].sum() > _LEAST_ROOM]
+    return [void for void in found if rooms[void].sum() > _least_room(void, neighbours)]
+
+
+def _least_room(void: Int[np.ndarray, " _"], neighbours: Int[np.ndarray, "cell vertex"]) -> float:
+    in_plane = neighbours.shape[1] == 3
+    return _LEAST_ROOM_IN_PLANE if in_plane and not (neighbours[void] < 0).any() else _LEAST_ROOM
+
+
+def spacings(points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, " point"]:
+    """Return the distance of each point to the third nearest other one."""
+    distances, _ = cKDTree(points).query(points, k=[min(_NEIGHBOUR + 1, len(points))])
+    return np.asarray(distances)[:, 0]
 
 
 def signed_volumes(corners: Float[np.ndarray, "cell vertex dim"]) -> Float[np.ndarray, " cell"]:

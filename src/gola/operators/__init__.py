@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gola.operators.fitted_pde.fitted_pde import FittedPde, FittedPdeConfig
     from gola.operators.gola.gola import Gola, GolaConfig
     from gola.operators.linear.linear import Linear, LinearConfig
+    from gola.operators.multi_fidelity import MultiFidelity, MultiFidelityConfig
     from gola.operators.operator import FitResult, HeldOut, Network, Operator, OperatorConfig
     from gola.operators.queries import Queries
     from gola.operators.spectral.spectral import Spectral, SpectralConfig
@@ -53,6 +54,8 @@ _HOMES = {
     "MeanConfig": "closed_form.mean",
     "MorphedGp": "closed_form.morphed_gp",
     "MorphedGpConfig": "closed_form.morphed_gp",
+    "MultiFidelity": "multi_fidelity",
+    "MultiFidelityConfig": "multi_fidelity",
     "Nearest": "closed_form.nearest",
     "NearestConfig": "closed_form.nearest",
     "Network": "operator",
@@ -97,6 +100,8 @@ __all__ = [
     "MeanConfig",
     "MorphedGp",
     "MorphedGpConfig",
+    "MultiFidelity",
+    "MultiFidelityConfig",
     "Nearest",
     "NearestConfig",
     "Network",

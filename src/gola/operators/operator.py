@@ -264,6 +264,11 @@ class Operator(torch.nn.Module, ABC):
         """Return the cloud with the structure that this operator needs, which is best built once and kept."""
         return cloud.with_neighbours(self.config.radius) if isinstance(self.config, GraphConfig) else cloud
 
+    @property
+    def relates_targets(self) -> bool:
+        """Whether this fitted operator reads some targets off others, so that they had better stay together."""
+        return False
+
     def preprocessing(self) -> torch.nn.Module | None:
         """Return how this fitted operator found that inputs are best seen, if it looked into that."""
         return None

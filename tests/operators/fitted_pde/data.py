@@ -100,3 +100,36 @@ def drifting(count, seed=0):
     return Dataset(
         samples=tuple(samples), inputs=tuple(Channel(name=one) for one in names), targets=(Channel(name="u"),)
     )
+
+
+def resonating(count, seed=0):
+    """Waves −Δu − k²u = f in a square with u = 0 at two sides, below, between and beyond resonances."""
+    rng = np.random.default_rng(seed)
+    axis = np.linspace(0.0, 1.0, 21)
+    points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    samples = []
+    for wave_number in rng.choice([1.0, 2.0, 4.0, 5.0, 8.0], count):
+        k, (first, second) = wave_number + rng.uniform(-0.3, 0.3), rng.normal(size=2)
+        waves = [np.sin(number * np.pi * points[:, 0]) for number in (1, 2)]
+        solution = first * waves[0] / (np.pi**2 - k**2) + second * waves[1] / (4.0 * np.pi**2 - k**2)
+        inputs = np.stack([first * waves[0] + second * waves[1], np.full(len(points), k)], axis=1)
+        samples.append(Sample(points=points + 0.0, inputs=inputs, targets=solution[:, None]))
+    return Dataset(samples=tuple(samples), inputs=(Channel(name="f"), Channel(name="k")), targets=(Channel(name="u"),))
+
+
+def anisotropic(count, seed=0):
+    """Diffusion with a given matrix, −∇·(T∇u) = f in a square with u = 0 at its edge."""
+    rng = np.random.default_rng(seed)
+    axis = np.linspace(0.0, 1.0, 21)
+    points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    p, q = np.pi * points.T
+    samples = []
+    for _ in range(count):
+        (xx, yy), xy = rng.uniform(0.5, 3.0, 2), rng.uniform(-0.6, 0.6)
+        sources = (xx + yy) * np.sin(p) * np.sin(q) - 2.0 * xy * np.cos(p) * np.cos(q)
+        inputs = np.stack([np.pi**2 * sources, *np.full((3, len(p)), [[xx], [xy], [yy]])], axis=1)
+        samples.append(Sample(points=points + 0.0, inputs=inputs, targets=(np.sin(p) * np.sin(q))[:, None]))
+    names = ("f", "T_xx", "T_xy", "T_yy")
+    return Dataset(
+        samples=tuple(samples), inputs=tuple(Channel(name=one) for one in names), targets=(Channel(name="u"),)
+    )

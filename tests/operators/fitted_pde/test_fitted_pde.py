@@ -9,7 +9,15 @@ import gola
 from gola.data.dataset import Dataset
 from gola.operators import FittedPde, FittedPdeConfig
 from gola.protocol import FitTask
-from tests.operators.fitted_pde.data import arrivals, drifting, heated_discs, heated_squares, pulled_plates
+from tests.operators.fitted_pde.data import (
+    anisotropic,
+    arrivals,
+    drifting,
+    heated_discs,
+    heated_squares,
+    pulled_plates,
+    resonating,
+)
 
 
 def fitted(make, num_train=6, num_test=4):
@@ -102,3 +110,10 @@ def test_a_solution_that_drifts_along_an_input_vector_is_found():
     surrogate = gola.fit(drifting(12), "fitted_pde", progress=False)
     assert surrogate.scores["cv_error"] < 0.02
     assert gola.evaluate(surrogate, drifting(5, seed=1), progress=False).mean < 0.02
+
+
+@pytest.mark.parametrize("problem", [resonating, anisotropic])
+def test_waves_beyond_resonances_and_given_matrices_are_found(problem):
+    surrogate = gola.fit(problem(10), "fitted_pde", progress=False)
+    assert surrogate.scores["cv_error"] < 0.1
+    assert gola.evaluate(surrogate, problem(5, seed=1), progress=False).mean < 0.1

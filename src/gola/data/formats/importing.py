@@ -30,6 +30,7 @@ from gola.data.formats.choosing import (
 from gola.data.formats.mesh import read_mesh
 from gola.data.formats.series import one_time_each
 from gola.data.formats.time_steps import given_times, grouped, joined
+from gola.data.low_fidelity import by_component
 from gola.data.periods import from_axes
 from gola.data.sample import Channel, Sample
 from gola.registry import READERS
@@ -61,6 +62,7 @@ def import_files(
     keep_fields: bool = False,
     series: bool = False,
     times: str | Path | Sequence[float] | None = None,
+    low_fidelity: Mapping[str, str] | None = None,
 ) -> Dataset:
     """Read simulations from files, one or more per file, and choose their channels.
 
@@ -87,6 +89,8 @@ def import_files(
             trajectory.
         times: The times of such files: a list for every trajectory, a file with such a list, or a table with columns
             ``file`` and ``time``; by default the numbers in the names.
+        low_fidelity: By name of a target the name of the array that approximates it, ``{"U": "U_coarse"}``; it becomes
+            an input if it is none yet.
 
     Raises:
         ValueError: If nothing matches, a file cannot be read, a channel is missing or a value is not a finite number.
@@ -99,13 +103,16 @@ def import_files(
     if not (inputs or regions or distances) and parameters is None:
         _warn_of_unusable(cases[0], targets)
         inputs = _differing_numbers(cases)
+    approximations = low_fidelity or {}
+    inputs = [*inputs, *(name for name in approximations.values() if name not in map(_name, inputs))]
     chosen = [choose(case, inputs, targets, keep_fields=keep_fields) for case in cases]
     chosen = with_distances(with_regions(chosen, regions), distances)
     if parameters is not None:
         names = [re.sub(r"[-_.]?\*", "", str(file)) for file in files]
         chosen = with_table(chosen, read_cases(parameters), names)
     dataset = _dataset(files, chosen, periods=periods)
-    return dataset if keep_fields else as_parameters(dataset, constant_inputs(dataset))
+    dataset = dataset if keep_fields else as_parameters(dataset, constant_inputs(dataset))
+    return dataset.with_low_fidelity(by_component(approximations, dataset.inputs, dataset.targets))
 
 
 def import_inputs(
@@ -195,6 +202,10 @@ def _warn_of_unusable(case: Case, targets: Sequence[str | Channel]) -> None:
     for name, why in case.unusable.items():
         if name not in wanted:
             warnings.warn(f"{case.label}: {name!r} is left out: {why}.", stacklevel=3)
+
+
+def _name(channel: str | Channel) -> str:
+    return channel if isinstance(channel, str) else channel.name
 
 
 def _warn_of_no_targets(case: Case, regions: Sequence[str]) -> None:

@@ -40,6 +40,7 @@ CHECKSUMS = (GEOMETRY_CHECKSUMS, SAMPLE_CHECKSUMS)
 PROVENANCE = "provenance"
 CORRESPONDENCE = "correspondence"
 PERIODS = "periods"
+LOW_FIDELITY = "low_fidelity"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,7 @@ class Header:
         parameters: Name and unit of each parameter.
         correspondence: How the points of one sample correspond to those of another; None where it is not known yet.
         periods: The period along each axis, None for an axis that is not periodic; None where none is.
+        low_fidelity: By name of a target the name of the input channel that approximates it.
         provenance: Where the samples came from; anything that JSON can hold.
     """
 
@@ -60,6 +62,7 @@ class Header:
     parameters: tuple[Channel, ...] = ()
     correspondence: Correspondence | None = None
     periods: Periods | None = None
+    low_fidelity: Mapping[str, str] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

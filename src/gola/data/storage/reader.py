@@ -37,6 +37,7 @@ def read_dataset(path: str | Path) -> tuple[Header, StoredSamples]:
         _require_checksum(file, path)
         inputs, targets, parameters = (_channels(file, name, path) if name in file else () for name in layout.CHANNELS)
         provenance, correspondence, periods = _provenance(file, path), _correspondence(file, path), _periods(file, path)
+        low_fidelity = _low_fidelity(file, path)
         samples = index_samples(file, path)
     header = Header(
         inputs=inputs,
@@ -45,6 +46,7 @@ def read_dataset(path: str | Path) -> tuple[Header, StoredSamples]:
         # In files that do not say it, it is found.
         correspondence=correspondence or correspondence_of(samples.one_per_geometry()),
         periods=periods,
+        low_fidelity=low_fidelity,
         provenance=provenance,
     )
     return header, samples
@@ -129,6 +131,16 @@ def _correspondence(file: h5py.File, path: Path) -> Correspondence | None:
             return cast("Correspondence", known)
     known = ", ".join(get_args(Correspondence))
     raise ValueError(f"{path}: the attribute `correspondence` must be one of {known}; got {found[0]!r}.")
+
+
+def _low_fidelity(file: h5py.File, path: Path) -> dict[str, str]:
+    found = texts(file, layout.LOW_FIDELITY)
+    if len(found) % 2:
+        raise ValueError(
+            f"{path}: the attribute `low_fidelity` must hold names in pairs, a target and the input that approximates"
+            f" it; got {len(found)}."
+        )
+    return dict(zip(found[::2], found[1::2], strict=True))
 
 
 def _periods(file: h5py.File, path: Path) -> Periods | None:

@@ -156,6 +156,9 @@ class _Writer:
         _store_texts(self._file, layout.CORRESPONDENCE, header.correspondence or self._correspondence.found)
         if header.periods is not None:
             self._file.attrs[layout.PERIODS] = [np.nan if one is None else one for one in header.periods]
+        if header.low_fidelity:
+            pairs = [text for pair in header.low_fidelity.items() for text in pair]
+            _store_texts(self._file, layout.LOW_FIDELITY, pairs)
         named = zip(layout.CHANNELS, (header.inputs, header.targets, header.parameters), strict=True)
         for name, channels in named:
             if channels:

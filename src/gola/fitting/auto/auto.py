@@ -53,8 +53,8 @@ class AutoConfig(OperatorConfig):
         "periodic_kernel",
         "linear",
         "fitted_evolution",
-        "morphed_gp",
         "fitted_pde",
+        "morphed_gp",
         "spectral",
     )
     num_networks: int = 5

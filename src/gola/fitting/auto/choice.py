@@ -191,6 +191,8 @@ class _Trial:
         if not self.operators or len(self.task.targets) == 1:
             return [tuple(range(len(self.task.targets)))]
         best, _ = self.candidates.best(self.operators)
+        if self.operators[best].relates_targets:
+            return [tuple(range(len(self.task.targets)))]
         return channel_groups(self.candidates.channel_errors(best), self.task.targets)
 
     def add_networks(self, name: str) -> None:

@@ -1,6 +1,7 @@
 """What the names of channels say: which are vectors and tensors, and so which laws and loads there may be."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import final
 
@@ -11,6 +12,9 @@ from torch import Tensor
 from gola.data.mirror import Components
 from gola.operators.fitted_pde.inputs import Load, features_of
 from gola.operators.fitted_pde.law import Law
+
+# Loads by so many numbers of a sample may vary with the place.
+_MOST_NUMBERS = 2
 
 
 @final
@@ -31,8 +35,17 @@ class ChannelNames:
         taken = {channel for vector in vectors for channel in vector}
         return [*vectors, *((channel,) for channel in range(len(self.targets.names)) if channel not in taken)]
 
-    def law(self, dim: int, num_components: int, values: Float[Tensor, "row channel"]) -> Law:
-        """Return the family of laws for a target with some components, for inputs like those given."""
+    def law(
+        self, dim: int, num_components: int, values: Float[Tensor, "row channel"], numbers: Sequence[int] = ()
+    ) -> Law:
+        """Return the family of laws for a target with some components.
+
+        Args:
+            dim: Number of coordinates.
+            num_components: Of the target.
+            values: The inputs of all samples.
+            numbers: Input channels that are constant in each sample.
+        """
         loads, scalars = [Load(kind="constant", channels=(), scale=1.0)], []
         taken: set[int] = set()
         for name in _names(self.inputs):
@@ -46,7 +59,16 @@ class ChannelNames:
                 scalars.append(channel)
                 loads.append(Load(kind="scalar", channels=(channel,), scale=_size(values, (channel,))))
         features = features_of(values, scalars)
+        steady = [load for load in loads if load.kind == "constant" or load.channels[0] in numbers[:_MOST_NUMBERS]]
+        loads += [replace(load, factors=factors) for load in steady for factors in _monomials(dim)]
+        if num_components > 1:
+            loads += [replace(load, axis=axis) for load in steady for axis in range(dim)]
         return Law(dim=dim, num_components=num_components, features=features, loads=tuple(loads))
+
+
+def _monomials(dim: int) -> list[tuple[int, ...]]:
+    """Return the coordinates and their squares."""
+    return [(axis,) * power for axis in range(dim) for power in (1, 2)]
 
 
 def _names(components: Components) -> list[str]:

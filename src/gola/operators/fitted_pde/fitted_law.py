@@ -1,7 +1,7 @@
 """A law fitted to some target channels of all training samples, with held-out predictions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import torch
@@ -10,8 +10,10 @@ from torch import Tensor
 
 from gola.operators.fitted_pde.arrival import Arrival, Arrivals
 from gola.operators.fitted_pde.elements import Elements
+from gola.operators.fitted_pde.flow import Flow
 from gola.operators.fitted_pde.gauss_newton import Example, Linearised, examples_of, fitted
 from gola.operators.fitted_pde.law import Law
+from gola.operators.fitted_pde.residual import Residual
 from gola.operators.fitted_pde.system import System
 
 # Few coefficients are first sought on a few samples, from each start; then more and more of them; then all of them, and
@@ -42,24 +44,26 @@ class FittedLaw:
     Attributes:
         law: The family.
         channels: Target channels that it is for.
-        scale: What solutions have to be multiplied by.
+        scales: What solutions have to be multiplied by, for each channel.
         coefficients: Of the law.
+        free: How they follow from those that were free.
         solutions: Of each training sample, not multiplied by the scale.
         held_out: The same by coefficients that have not seen the sample.
         error: Mean relative error of the latter.
     """
 
-    law: Law | Arrival
+    law: Law | Flow | Arrival
     channels: tuple[int, ...]
-    scale: float
+    scales: tuple[float, ...]
     coefficients: Float[Tensor, " coefficient"]
+    free: Float[Tensor, "coefficient free"]
     solutions: list[Float[Tensor, "_ component"]]
     held_out: list[Float[Tensor, "_ component"]]
     error: float
 
 
 def fit_law(
-    law: Law | Arrival,
+    law: Law | Flow | Arrival,
     channels: tuple[int, ...],
     meshes: Sequence[Elements],
     inputs: Sequence[Float[Tensor, "_ input"]],
@@ -78,36 +82,67 @@ def fit_law(
     """
     wanted = [one[:, list(channels)] for one in targets]
     scale = float(torch.cat(wanted).square().mean().sqrt()) or 1.0
-    wanted = [one / scale for one in wanted]
     systems = [system_of(law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
+    wanted, about = [one / scale for one in wanted], (law, channels, (scale,) * len(channels))
     examples = examples_of(systems, wanted)
     few = examples[: _enough(wanted)]
     paths, error = _trials(law, few, meshes[0].dim, num_steps)
     steps = (0, 0) if error > _HOPELESS else (num_steps, min(num_steps, _LAST_STEPS))
-    fits = [_refined(law, path, few, examples[: _affordable(path[1].shape[1], wanted)], steps) for path in paths]
-    found = []
-    for coefficients, solved in fits:
-        rest = [system.solution(coefficients) for system in systems[len(solved.solutions) :]]
-        held_out = [*solved.held_out(), *rest]
-        errors = [_relative_error(one, truth) for one, truth in zip(held_out, wanted, strict=True)]
-        found.append(
-            FittedLaw(
-                law=law,
-                channels=channels,
-                scale=scale,
-                coefficients=coefficients,
-                solutions=[*solved.solutions, *rest],
-                held_out=held_out,
-                error=sum(errors) / len(errors),
-            )
-        )
-    return min(found, key=lambda fit: fit.error)
+    fits = [_judged(about, systems, wanted, path, _refined(law, path, few, examples, steps)) for path in paths]
+    return min(fits, key=lambda fit: fit.error)
+
+
+def with_pressure(
+    fit: FittedLaw,
+    channel: int,
+    meshes: Sequence[Elements],
+    inputs: Sequence[Float[Tensor, "_ input"]],
+    targets: Sequence[Float[Tensor, "_ target"]],
+    num_steps: int,
+) -> FittedLaw:
+    """Fit on to a flow whose pressure is a target, too: velocities alone do not tell all that it depends on."""
+    assert isinstance(fit.law, Flow)
+    columns = [one[:, channel] for one in targets]
+    scales = (*fit.scales, float(torch.cat(columns).square().mean().sqrt()) or 1.0)
+    wanted = [one[:, [*fit.channels, channel]] / one.new_tensor(scales) for one in targets]
+    systems = [system_of(fit.law, mesh, values) for mesh, values in zip(meshes, inputs, strict=True)]
+    examples = examples_of(systems, wanted)
+    unit = float(torch.cat([one[:, -1] for one in fit.solutions]).square().mean().sqrt()) or 1.0
+    free = torch.cat([fit.free, fit.law.pressure_unit], dim=1)
+    path = fit.law.with_pressure_unit(fit.coefficients, unit), free
+    refined = _refined(fit.law, path, examples[: _enough(wanted)], examples, (num_steps, num_steps))
+    return _judged((fit.law, (*fit.channels, channel), scales), systems, wanted, path, refined)
+
+
+def _judged(
+    about: tuple[Law | Flow | Arrival, tuple[int, ...], tuple[float, ...]],
+    systems: Sequence[System | Arrivals],
+    wanted: Sequence[Float[Tensor, "_ component"]],
+    path: "Path",
+    refined: tuple[Float[Tensor, " coefficient"], Linearised],
+) -> FittedLaw:
+    """Predict samples that were not fitted to, and those that were held out."""
+    (law, channels, scales), (coefficients, solved) = about, refined
+    rest = [system.solution(coefficients) for system in systems[len(solved.solutions) :]]
+    held_out = [*solved.held_out(), *rest]
+    pairs = zip(held_out, wanted, strict=True)
+    errors = [_relative_error(one[:, : truth.shape[1]], truth) for one, truth in pairs]
+    return FittedLaw(
+        law=law,
+        channels=channels,
+        scales=scales,
+        coefficients=coefficients,
+        free=path[1],
+        solutions=[*solved.solutions, *rest],
+        held_out=held_out,
+        error=sum(errors) / len(errors),
+    )
 
 
 Path = tuple[Float[Tensor, " coefficient"], Float[Tensor, "coefficient free"]]
 
 
-def _trials(law: Law | Arrival, first: Sequence[Example], dim: int, num_steps: int) -> tuple[list[Path], float]:
+def _trials(law: Law | Flow | Arrival, first: Sequence[Example], dim: int, num_steps: int) -> tuple[list[Path], float]:
     """Fit to a few samples, with few coefficients first, and return the least error.
 
     Returned are all coefficients of the plain equation, and fewer if they do nearly as well; with each comes which of
@@ -126,6 +161,15 @@ def _trials(law: Law | Arrival, first: Sequence[Example], dim: int, num_steps: i
         paths.insert(0, (known[simplest][0], levels[simplest]))
     best = known[-1]
     is_small = sum(one.targets.numel() for one in first) <= _MOST_VALUES[dim]
+    if is_small and isinstance(law, Law) and least > len(first) * _EXPLAINED**2:
+        start, free = law.by_residual()
+        residuals = [
+            replace(one, system=Residual(one.system, one.targets)) for one in first if isinstance(one.system, System)
+        ]
+        trial = fitted(law, first, fitted(law, residuals, start, 2 * num_steps, free)[0], num_steps, free)
+        if trial[1].squares < _HELPS**2 * best[1].squares:
+            best = trial
+            paths = [*(paths if trial[1].squares > _CLEAR**2 * least else []), (trial[0], free)]
     for free in law.further() if is_small else []:
         if best[1].squares <= len(first) * _EXPLAINED**2:
             break
@@ -137,10 +181,11 @@ def _trials(law: Law | Arrival, first: Sequence[Example], dim: int, num_steps: i
 
 
 def _refined(
-    law: Law | Arrival, path: Path, few: Sequence[Example], many: Sequence[Example], num_steps: tuple[int, int]
+    law: Law | Flow | Arrival, path: Path, few: Sequence[Example], every: Sequence[Example], num_steps: tuple[int, int]
 ) -> tuple[Float[Tensor, " coefficient"], Linearised]:
     """Fit on from a trial to more samples, and to all that are affordable."""
     start, free = path
+    many = every[: _affordable(free.shape[1], [one.targets for one in every])]
     coefficients, solved = fitted(law, few, start, num_steps[0], free)
     if len(many) == len(few):
         return coefficients, solved
@@ -151,14 +196,15 @@ def _refined(
     return found
 
 
-def system_of(law: Law | Arrival, mesh: Elements, values: Float[Tensor, "point input"]) -> System | Arrivals:
+def system_of(law: Law | Flow | Arrival, mesh: Elements, values: Float[Tensor, "point input"]) -> System | Arrivals:
     """Return what solves the equation of a sample."""
-    return System.of(law, mesh, values) if isinstance(law, Law) else law.system(mesh, values)
+    return law.system(mesh, values) if isinstance(law, Arrival) else System.of(law, mesh, values)
 
 
-def law_from_dict(values: Mapping[str, Any]) -> Law | Arrival:
+def law_from_dict(values: Mapping[str, Any]) -> Law | Flow | Arrival:
     """Return a law from its plain values."""
-    return Law.from_dict(values) if values["kind"] == Law.kind else Arrival.from_dict(values)
+    kinds: dict[str, type[Law | Flow | Arrival]] = {one.kind: one for one in (Law, Flow, Arrival)}
+    return kinds[values["kind"]].from_dict(values)
 
 
 def _enough(targets: Sequence[Float[Tensor, "_ component"]]) -> int:

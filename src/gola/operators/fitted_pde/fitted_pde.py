@@ -63,13 +63,13 @@ class FittedPdeConfig(OperatorConfig):
 
 @final
 class FittedPde(Fitted, Operator):
-    """Finite elements on each sample's own mesh, for a linear elliptic equation with fitted coefficients.
+    """Finite elements on each sample's own mesh, for an elliptic equation with fitted coefficients.
 
-    The equation (:class:`Law`) is one of diffusion or of elasticity: its medium depends on the inputs, which may also
-    act as sources, or as values or fluxes at parts of the boundary. Coefficients are few, the same for all samples,
-    and found by Gauss–Newton steps on the solutions themselves. Channels that are no solutions may follow from one at
-    every point: components of a flux, a von Mises stress. Where the data obey another equation the held-out error says
-    so.
+    The equation (:class:`Law`, :class:`Flow`) is one of diffusion, elasticity or flow: its medium depends on the
+    inputs, which may also act as sources, or as values or fluxes at parts of the boundary. Coefficients are few, the
+    same for all samples, and found by Gauss–Newton steps on the solutions themselves. Channels that are no solutions
+    may follow from one at every point: components of a flux, a von Mises stress. Where the data obey another equation
+    the held-out error says so.
 
     Meshes are found from the points (:mod:`gola.geometry.filling`), so that samples may have any shape and number of
     holes.
@@ -188,6 +188,11 @@ class FittedPde(Fitted, Operator):
         known = replace(cloud, values=self.predict(cloud))
         return interpolated_values(known, queries).to(queries.points.dtype)
 
+    @property
+    def relates_targets(self) -> bool:
+        """Whether some targets follow from the solution for others."""
+        return bool(self.choice["readouts"])
+
     def get_extra_state(self) -> Tensor:
         """Return the choice as a tensor, so that it is saved with the state; torch calls this."""
         return as_bytes(self.choice)
@@ -215,7 +220,9 @@ class FittedPde(Fitted, Operator):
         for number, (law, numbers) in enumerate(zip(laws, self.coefficients.split(sizes), strict=True)):
             about, system = self.choice["laws"][number], system_of(law, mesh, values)
             solution = system.solution(numbers)
-            columns |= zip(about["channels"], (about["scale"] * solution).unbind(dim=1), strict=True)
+            # A solution may have components that are no targets, like a pressure.
+            pairs = zip(about["channels"], about["scales"], solution.unbind(dim=1), strict=False)
+            columns |= {channel: scale * column for channel, scale, column in pairs}
             for readout in (one for one in self.choice["readouts"] if one["law"] == number):
                 assert isinstance(system, System)
                 kind = cast("Kind", readout["kind"])
@@ -229,7 +236,8 @@ class FittedPde(Fitted, Operator):
         self.readouts = torch.cat(weights) if weights else self.coefficients[:0].clone()
         self.choice = {
             "laws": [
-                {"channels": list(one.channels), "scale": one.scale, "law": one.law.to_dict()} for one in found.laws
+                {"channels": list(one.channels), "scales": list(one.scales), "law": one.law.to_dict()}
+                for one in found.laws
             ],
             "readouts": [
                 {"channel": channel, "law": law, "kind": readout.kind, "size": len(readout.weights)}

@@ -48,7 +48,7 @@ class Family(Protocol):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Example:
-    """A sample to fit to."""
+    """A sample to fit to: its targets are the first components of the solution, or all of them."""
 
     system: Solver
     targets: Float[Tensor, "point component"]
@@ -84,8 +84,9 @@ class Linearised:
         found = [example.system.linearised(coefficients, free) for example in examples]
         curvatures, gradients, squares = [], [], 0.0
         for example, (solution, slopes) in zip(examples, found, strict=True):
-            rows = slopes.flatten(0, 1)
-            error = (solution - example.targets).flatten()
+            seen = example.targets.shape[1]
+            rows = slopes[:, :seen].flatten(0, 1)
+            error = (solution[:, :seen] - example.targets).flatten()
             curvatures.append(example.weight * rows.T @ rows)
             gradients.append(example.weight * rows.T @ error)
             squares += example.weight * float(error.square().sum())

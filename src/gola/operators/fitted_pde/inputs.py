@@ -48,15 +48,22 @@ class Load:
             for each pair of axes, row by row, those below the diagonal repeated).
         channels: Which inputs; none for the constant.
         scale: What they are divided by.
+        factors: Axes of the coordinates that it is multiplied by: loads may vary along a boundary, or across a domain.
+        axis: Of a boundary load, along which axis a vector is driven; along the normal where there is none.
     """
 
     kind: Literal["constant", "scalar", "vector", "tensor"]
     channels: tuple[int, ...]
     scale: float
+    factors: tuple[int, ...] = ()
+    axis: int | None = None
 
-    def of(self, values: Float[Tensor, "row channel"]) -> Float[Tensor, "row component"]:
-        """Return the load of input values."""
-        return torch.ones_like(values[:, :1]) if not self.channels else values[:, list(self.channels)] / self.scale
+    def of(
+        self, values: Float[Tensor, "row channel"], points: Float[Tensor, "row dim"]
+    ) -> Float[Tensor, "row component"]:
+        """Return the load of input values at some points."""
+        found = torch.ones_like(points[:, :1]) if not self.channels else values[:, list(self.channels)] / self.scale
+        return found * points[:, list(self.factors)].prod(dim=1, keepdim=True) if self.factors else found
 
 
 def features_of(values: Float[Tensor, "row channel"], channels: Sequence[int]) -> tuple[Feature, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Protocol, final, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -19,10 +19,14 @@ _STRONGEST = 6.0
 # Media stay within exp(±20).
 _LARGEST = 20.0
 # A domain has about the size of 1, and solutions as well: drift and reaction matter if they are of this order.
-_FAST = 10.0
+FAST = 10.0
+# Its first resonance is about here.
+_RESONANT = 20.0
 # Terms of the plain equation besides those of the boundary; those beyond it that leave it linear, and that do not.
 _PLAIN_TERMS = ("medium", "flux", "mass")
-_LINEAR_TERMS = ("shear", "mass_medium", "growth", "exchange_medium", "drift")
+_LINEAR_TERMS = ("tensor", "shear", "mass_medium", "growth", "exchange_medium", "drift")
+# Those that are found by equation errors: anisotropy could make these small by making all fluxes small.
+_RESIDUAL_TERMS = ("medium", "mass", "tensor", "mass_medium", "growth", "drift")
 _NONLINEAR_TERMS = ("by_value", "by_slope", "reaction")
 
 
@@ -74,6 +78,7 @@ class Law:
             "mass_medium": count,
             "growth": 1,
             "exchange_medium": count,
+            "tensor": 1 if scalar and self.tensors else 0,
             "drift": self.dim + len(self.vectors) if scalar else 0,
             "by_value": 2 if scalar else 0,
             "by_slope": 2 if scalar else 0,
@@ -82,10 +87,19 @@ class Law:
         ends = torch.tensor(list(sizes.values())).cumsum(0).tolist()
         return {name: slice(end - sizes[name], end) for name, end in zip(sizes, ends, strict=True)}
 
+    def place(self, term: str) -> slice:
+        """Return where the coefficients of a term of the left-hand side are."""
+        return self._places[term]
+
     @cached_property
     def vectors(self) -> tuple[Load, ...]:
         """Inputs that a solution may drift along."""
         return tuple(load for load in self.loads if load.kind == "vector")
+
+    @cached_property
+    def tensors(self) -> tuple[Load, ...]:
+        """Inputs that may be the matrix between gradient and flux; the first of them is tried."""
+        return tuple(load for load in self.loads if load.kind == "tensor")[:1]
 
     @cached_property
     def _directions(self) -> Float[Tensor, "term dim dim"]:
@@ -153,18 +167,41 @@ class Law:
         return [*found, self._free(_PLAIN_TERMS, faces)]
 
     def further(self) -> list[Float[Tensor, "coefficient free"]]:
-        """Return which coefficients are free with linear terms beyond the plain equation, then with all of them."""
+        """Return which coefficients are free beyond the plain equation.
+
+        First loads that vary with the place, then linear terms, then all.
+        """
         faces, linear = torch.eye(num_parts(self.dim), dtype=torch.float64), [*_PLAIN_TERMS, *_LINEAR_TERMS]
         several = [linear] if self.num_components > 1 else [linear, [*linear, *_NONLINEAR_TERMS]]
-        return [self._free(terms, faces) for terms in several]
+        placed = self._free(_PLAIN_TERMS, faces, placed=True)
+        return [placed, *(self._free(terms, faces) for terms in several)]
 
-    def _free(self, terms: Sequence[str], parts: Float[Tensor, "part group"]) -> Float[Tensor, "coefficient free"]:
-        """Return how coefficients follow from those of some terms, of loads, and of groups of boundary parts."""
+    def by_residual(self) -> tuple[Float[Tensor, " coefficient"], Float[Tensor, "coefficient free"]]:
+        """Return where to start from, and which coefficients are free, to find linear terms by equation errors."""
+        start = self.starts()[0]
+        start[self._places["growth"]] = 0.3
+        start[self._places["tensor"]] = 0.5
+        return start, self._free(_RESIDUAL_TERMS, torch.eye(num_parts(self.dim), dtype=torch.float64))
+
+    def _free(
+        self, terms: Sequence[str], parts: Float[Tensor, "part group"], *, placed: bool = False
+    ) -> Float[Tensor, "coefficient free"]:
+        """Return how coefficients follow from those of some terms, of loads, and of groups of boundary parts.
+
+        Args:
+            terms: Of the left-hand side, besides exchange.
+            parts: Of the boundary that are alike.
+            placed: Whether loads that vary with the place are free.
+        """
         every = torch.eye(self.num_shapes, dtype=torch.float64)
         exchange = every[:, self._places["exchange"]] @ parts
         shapes = torch.cat([exchange, *(every[:, self._places[name]] for name in terms)], dim=1)
-        sources = torch.eye(self.num_sources, dtype=torch.float64)
-        return torch.block_diag(shapes, sources, *[parts] * len(self.loads))
+        blocks = [shapes]
+        for load in self.loads:
+            count = self._components_of_source(load)
+            blocks.append(torch.eye(count, dtype=torch.float64)[:, : count * (placed or not load.factors)])
+        blocks += [parts if placed or not load.factors else parts[:, :0] for load in self.loads]
+        return torch.block_diag(*blocks)
 
     def bounds(self) -> tuple[Float[Tensor, " coefficient"], Float[Tensor, " coefficient"]]:
         """Return the least and the largest coefficients that are allowed."""
@@ -173,39 +210,52 @@ class Law:
         for name, place in self._places.items():
             if name in ("mass", "exchange"):
                 lower[place], upper[place] = _LEAST, 1.0 - _LEAST
-            elif name == "growth":
+            elif name in ("growth", "tensor"):
                 lower[place], upper[place] = 0.0, 1.0 - _LEAST
             elif name not in ("drift", "reaction"):
                 lower[place], upper[place] = -_STRONGEST, _STRONGEST
         return lower, upper
 
-    def sources(self, values: Float[Tensor, "row channel"]) -> Float[Tensor, "source row component"]:
+    def sources(
+        self, values: Float[Tensor, "row channel"], points: Float[Tensor, "row dim"]
+    ) -> Float[Tensor, "source row component"]:
         """Return all loads in the volume."""
         found = []
         for load in self.loads:
-            given = load.of(values)
+            if not self._components_of_source(load):
+                continue
+            given = load.of(values, points)
             if load.kind == "vector":
                 found.append(given[None] if self.num_components > 1 else given.T[:, :, None])
-            elif load.kind != "tensor":
+            else:
                 found.append(torch.eye(self.num_components).to(given)[:, None] * given[None])
         return torch.cat(found)
 
+    def volume_loads(
+        self, elements: Elements, values: Float[Tensor, "point channel"]
+    ) -> Float[Tensor, "source cell vertex component"]:
+        """Return all loads in the volume on the corners of each cell."""
+        return consistent(elements.volumes, self.sources(values, elements.points)[:, elements.cells])
+
     def tractions(
-        self, values: Float[Tensor, "facet corner channel"], normals: Float[Tensor, "facet dim"]
+        self, elements: Elements, values: Float[Tensor, "point channel"]
     ) -> Float[Tensor, "load facet corner component"]:
         """Return all loads on the boundary."""
-        rows, across = values.flatten(0, 1), normals.repeat_interleave(values.shape[1], dim=0)
+        rows = elements.facets.flatten()
+        across = elements.normals.repeat_interleave(elements.facets.shape[1], dim=0)
         found = []
         for load in self.loads:
-            given = load.of(rows)
+            given = load.of(values[rows], elements.points[rows])
             if load.kind == "tensor":
                 given = torch.einsum("rij,rj->ri", given.unflatten(1, (self.dim, self.dim)), across)
+            elif self.num_components > 1 and load.axis is not None:
+                given = given * torch.eye(self.dim).to(given)[load.axis]
             elif self.num_components > 1 and load.kind != "vector":
                 given = given * across
             if self.num_components == 1 and given.shape[1] > 1:
                 given = (given * across).sum(dim=1, keepdim=True)
             found.append(given)
-        return torch.stack(found).unflatten(1, values.shape[:2])
+        return torch.stack(found).unflatten(1, elements.facets.shape)
 
     def in_cells(
         self,
@@ -216,15 +266,15 @@ class Law:
     ) -> Float[Tensor, "cell vertex component"]:
         """Return what the left-hand side makes of a solution in each cell, for the hat functions of its corners."""
         slopes = torch.einsum("cvd,cvk->ckd", elements.slopes, solution)
-        flux = self.medium(shape, given.features, solution, slopes)[:, None, None] * self.flux(shape, slopes)
+        flux = self.flux(shape, given, solution, slopes)
         # Einsum looks for the best order of three operands each time, which takes longer than what it finds.
         found = torch.einsum("cvd,ckd->cvk", elements.slopes, elements.volumes[:, None, None] * flux)
-        found = found + consistent(self._mass(shape, given.features) * elements.volumes, solution)
+        found = found + consistent(self.mass(shape, given.features) * elements.volumes, solution)
         if self.num_components > 1:
             return found
         along = (self._drift(shape, given.vectors)[:, None] * slopes).sum(dim=2, keepdim=True)
         found = found + (elements.volumes / solution.shape[1])[:, None, None] * along
-        first, second = _FAST * shape[self._places["reaction"]]
+        first, second = FAST * shape[self._places["reaction"]]
         return found + consistent(elements.volumes, (first + second * solution) * solution.square())
 
     def on_facets(
@@ -239,7 +289,7 @@ class Law:
 
     def exchange(self, shape: Float[Tensor, " shape"], given: "Given", elements: Elements) -> Float[Tensor, " facet"]:
         """Return the coefficient h of each facet of the boundary."""
-        factors = _exponential(given.facet_features @ shape[self._places["exchange_medium"]])
+        factors = exponential(given.facet_features @ shape[self._places["exchange_medium"]])
         return _odds(shape[self._places["exchange"]])[elements.parts] * factors
 
     def medium(
@@ -256,12 +306,26 @@ class Law:
             value = solution[:, :, 0].mean(dim=1)
             steep = torch.log1p(torch.exp(size) * slopes[:, 0].square().sum(dim=1))
             exponent = exponent + (first + second * value) * value + power * steep
-        return _exponential(exponent)
+        return exponential(exponent)
 
     def flux(
+        self,
+        shape: Float[Tensor, " shape"],
+        given: "Given",
+        solution: Float[Tensor, "cell vertex component"],
+        slopes: Float[Tensor, "cell component dim"],
+    ) -> Float[Tensor, "cell component dim"]:
+        """Return the flux or stress that a solution with some gradients leads to."""
+        found = self.medium(shape, given.features, solution, slopes)[:, None, None] * self._in_unit_medium(
+            shape, slopes
+        )
+        for number, share in enumerate(shape[self._places["tensor"]]):
+            found = (1.0 - share) * found + share * (slopes @ given.tensors[:, number])
+        return found
+
+    def _in_unit_medium(
         self, shape: Float[Tensor, " shape"], slopes: Float[Tensor, "cell component dim"]
     ) -> Float[Tensor, "cell component dim"]:
-        """Return the flux or stress that gradients lead to in a medium of 1."""
         further = shape[self._places["flux"]]
         if self.num_components == 1:
             return slopes @ torch.linalg.matrix_exp(self._anisotropy(shape))
@@ -274,21 +338,21 @@ class Law:
         both = torch.cat([shape[self._places["flux"]], shape[self._places["shear"]]])
         return torch.einsum("k,kij->ij", both, self._directions)
 
-    def _mass(self, shape: Float[Tensor, " shape"], features: Float[Tensor, "cell feature"]) -> Float[Tensor, " cell"]:
+    def mass(self, shape: Float[Tensor, " shape"], features: Float[Tensor, "cell feature"]) -> Float[Tensor, " cell"]:
         """Return the coefficient c in each cell."""
-        size = _odds(shape[self._places["mass"]]) - _odds(shape[self._places["growth"]])
-        return size * _exponential(features @ shape[self._places["mass_medium"]])
+        size = _odds(shape[self._places["mass"]]) - _RESONANT * _odds(shape[self._places["growth"]])
+        return size * exponential(features @ shape[self._places["mass_medium"]])
 
     def _drift(
         self, shape: Float[Tensor, " shape"], vectors: Float[Tensor, "cell vector dim"]
     ) -> Float[Tensor, "cell dim"]:
-        constant, factors = (_FAST * shape[self._places["drift"]]).split([self.dim, len(self.vectors)])
+        constant, factors = (FAST * shape[self._places["drift"]]).split([self.dim, len(self.vectors)])
         return constant + torch.einsum("v,cvd->cd", factors, vectors)
 
     def _components_of_source(self, load: Load) -> int:
         if load.kind == "vector":
             return 1 if self.num_components > 1 else self.dim
-        return 0 if load.kind == "tensor" else self.num_components
+        return 0 if load.kind == "tensor" or load.axis is not None else self.num_components
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -297,7 +361,10 @@ class Law:
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> "Law":
         """Undo :meth:`to_dict`."""
-        loads = (Load(**{**load, "channels": tuple(load["channels"])}) for load in values["loads"])
+        loads = (
+            Load(**{**load, "channels": tuple(load["channels"]), "factors": tuple(load.get("factors", ()))})
+            for load in values["loads"]
+        )
         features = (Feature(**feature) for feature in values["features"])
         return Law(
             dim=values["dim"],
@@ -305,6 +372,27 @@ class Law:
             features=tuple(features),
             loads=tuple(loads),
         )
+
+
+@runtime_checkable
+class Sighted(Protocol):
+    """What says which inputs the left-hand side of an equation sees."""
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """Of media."""
+
+    @property
+    def vectors(self) -> tuple[Load, ...]:
+        """Inputs that a solution drifts along."""
+
+    @property
+    def tensors(self) -> tuple[Load, ...]:
+        """Inputs that may be the matrix between gradient and flux."""
 
 
 @final
@@ -316,23 +404,28 @@ class Given:
         features: Of media in each cell.
         facet_features: The same on each facet.
         vectors: Inputs to drift along, in each cell.
+        tensors: Inputs that may be the matrix between gradient and flux, in each cell.
     """
 
     features: Float[Tensor, "cell feature"]
     facet_features: Float[Tensor, "facet feature"]
     vectors: Float[Tensor, "cell vector dim"]
+    tensors: Float[Tensor, "cell tensor dim dim"]
 
     @staticmethod
-    def of(law: Law, elements: Elements, values: Float[Tensor, "point channel"]) -> "Given":
+    def of(law: "Sighted", elements: Elements, values: Float[Tensor, "point channel"]) -> "Given":
         """Take means over the corners of cells and facets."""
         columns = [feature.of(values) for feature in law.features]
         features = torch.stack(columns, dim=1) if columns else values.new_zeros(len(values), 0)
-        vectors = [load.of(values) for load in law.vectors]
+        vectors = [load.of(values, elements.points) for load in law.vectors]
         along = torch.stack(vectors, dim=1) if vectors else values.new_zeros(len(values), 0, law.dim)
+        tensors = [load.of(values, elements.points).unflatten(1, (law.dim, law.dim)) for load in law.tensors]
+        matrices = torch.stack(tensors, dim=1) if tensors else values.new_zeros(len(values), 0, law.dim, law.dim)
         return Given(
             features=features[elements.cells].mean(dim=1),
             facet_features=features[elements.facets].mean(dim=1),
             vectors=along[elements.cells].mean(dim=1),
+            tensors=matrices[elements.cells].mean(dim=1),
         )
 
 
@@ -341,7 +434,7 @@ def _odds(share: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
     return share / (1.0 - share)
 
 
-def _exponential(exponent: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+def exponential(exponent: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
     """Return the exponential; inputs far beyond those that were fitted to would make it infinite."""
     return torch.exp(exponent.clamp(-_LARGEST, _LARGEST))
 

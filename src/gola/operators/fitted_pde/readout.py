@@ -45,8 +45,7 @@ def terms(
     """Return what a channel may be made of; derivatives are means over the cells around each point."""
     law, elements, shape = system.law, system.elements, coefficients[: system.law.num_shapes]
     slopes = elements.gradients(solution)
-    medium = law.medium(shape, system.given.features, solution[elements.cells], slopes)
-    flux = medium[:, None, None] * law.flux(shape, slopes)
+    flux = law.flux(shape, system.given, solution[elements.cells], slopes)
     if kind == "linear":
         derived = elements.nodal(torch.cat([slopes, flux], dim=1).flatten(1))
         return torch.cat([torch.ones_like(solution[:, :1]), solution, derived], dim=1)

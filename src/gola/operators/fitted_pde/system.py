@@ -10,6 +10,7 @@ from torch import Tensor
 
 from gola.operators.fitted_pde.differences import derivatives_of
 from gola.operators.fitted_pde.elements import Elements, num_parts
+from gola.operators.fitted_pde.flow import Flow
 from gola.operators.fitted_pde.law import Given, Law, consistent
 from gola.operators.fitted_pde.sparse import factorised, is_recorded, solved
 
@@ -33,22 +34,22 @@ class System:
         tractions: Each load on the corners of each facet.
     """
 
-    law: Law
+    law: Law | Flow
     elements: Elements
     given: Given
     sources: Float[Tensor, "source unknown"]
     tractions: Float[Tensor, "load facet corner component"]
 
     @staticmethod
-    def of(law: Law, elements: Elements, values: Float[Tensor, "point channel"]) -> "System":
+    def of(law: Law | Flow, elements: Elements, values: Float[Tensor, "point channel"]) -> "System":
         """Take the inputs of a sample, in double precision."""
-        loads = law.sources(values)[:, elements.cells]
+        loads = law.volume_loads(elements, values)
         return System(
             law=law,
             elements=elements,
             given=Given.of(law, elements, values),
-            sources=_summed(consistent(elements.volumes, loads).flatten(1, 2), elements.cells.flatten(), elements),
-            tractions=consistent(elements.areas, law.tractions(values[elements.facets], elements.normals)),
+            sources=_summed(loads.flatten(1, 2), elements.cells.flatten(), elements),
+            tractions=consistent(elements.areas, law.tractions(elements, values)),
         )
 
     def solution(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, "point component"]:
@@ -142,12 +143,12 @@ class System:
         around = None if self.law.is_linear(coefficients) else self._converged(coefficients)
         matrix = factorised(self.entries(coefficients, around).numpy(), *self.pattern(), self.sources.shape[1])
         unknowns = torch.from_numpy(matrix.solve(self.right_side(coefficients).numpy())) if around is None else around
-        slopes = self._residual_slopes(coefficients, unknowns, free)
+        slopes = self.residual_slopes(coefficients, unknowns, free)
         derivatives = torch.from_numpy(matrix.solve(np.ascontiguousarray(-slopes.numpy())))
         shaped = derivatives.unflatten(0, (-1, self.law.num_components))
         return self.at_points(unknowns), shaped[self.elements.stand_ins]
 
-    def _residual_slopes(
+    def residual_slopes(
         self,
         coefficients: Float[Tensor, " coefficient"],
         unknowns: Float[Tensor, " unknown"],
