@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import pytest
@@ -53,19 +54,27 @@ def test_with_time_enough_a_limit_changes_nothing_but_the_record():
     assert limited.provenance["choice"] == free.provenance["choice"]
 
 
-def test_networks_that_outlast_the_limit_are_given_up(monkeypatch):
+@pytest.fixture
+def over_while_training(monkeypatch):
+    """Let a long time be over after a few steps of a network, however fast the machine is."""
+    asked = itertools.count()
+    monkeypatch.setattr(Budget, "is_over", property(lambda _: next(asked) > 5))
+    return 10_000.0
+
+
+def test_networks_that_outlast_the_limit_are_given_up(monkeypatch, over_while_training):
     monkeypatch.setattr("gola.fitting.auto.training_plans.EnsembleTrainer.seconds_per_step", lambda _: 0.0)
     data = small_data(num_samples=6, num_points=60)
     config = AutoConfig(members=("mean", "spectral"), num_steps=100_000, **QUICK)
-    surrogate = gola.fit(data, config, time_limit=1.0, progress=False)
+    surrogate = gola.fit(data, config, time_limit=over_while_training, progress=False)
     assert "were given up when the time was over" in surrogate.provenance["choice"]["why"]
 
 
-def test_time_that_ends_while_the_pace_is_taken_gives_networks_up(monkeypatch):
+def test_time_that_ends_while_the_pace_is_taken_gives_networks_up(monkeypatch, over_while_training):
     monkeypatch.setattr("gola.fitting.auto.training_plans._PACE_STEPS", 100_000)
     data = small_data(num_samples=6, num_points=60)
     config = AutoConfig(members=("mean", "spectral"), num_steps=4, **QUICK)
-    surrogate = gola.fit(data, config, time_limit=1.0, progress=False)
+    surrogate = gola.fit(data, config, time_limit=over_while_training, progress=False)
     assert "were given up when the time was over" in surrogate.provenance["choice"]["why"]
 
 
