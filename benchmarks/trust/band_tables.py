@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.trust.bands import BANDS, METHODS, SIZES
+from benchmarks.trust.bands import BANDS, METHODS, NETWORK_SIZES, SIZES
 from benchmarks.trust.cases import PROBLEMS
 
 Row = dict[str, str]
@@ -43,13 +43,14 @@ def _cells(rows: Sequence[Row]) -> str:
 def _by_problem(rows: Sequence[Row]) -> list[str]:
     """Bands of 90 % by problem, for the operators together."""
     lines = [
-        "Bands of 90 %, all operators together; the estimated error over the actual one is the median.",
+        f"Bands of 90 % from {' and '.join(map(str, NETWORK_SIZES))} samples, all operators together; the median of the"
+        " estimated error over the actual one.",
         "",
         "| problem | samples | cells | everywhere | pointwise | half-width | rank | estimated ÷ actual |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for problem in PROBLEMS:
-        for size in SIZES:
+        for size in NETWORK_SIZES:
             here = [row for row in rows if (row["problem"], row["samples"]) == (problem, str(size))]
             if here:
                 held = [100 * np.mean([float(row[band]) for row in here]) for band in ("everywhere_90", "pointwise_90")]

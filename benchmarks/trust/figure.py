@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.trust.bands import METHODS, SIZES
+from benchmarks.trust.bands import METHODS, NETWORK_SIZES
 from gola.plotting.style import house_style, new_figure
 from gola.surrogate.calibration_study import KINDS, LEVELS
 
@@ -18,7 +18,8 @@ def draw_coverage(rows: Sequence[dict[str, str]]) -> Figure:
             axes.fill_between([0.45, 1.0], [0.40, 0.95], [0.50, 1.05], color="0.92", label="within 5 points")
             axes.plot([0.45, 1.0], [0.45, 1.0], color="0.5", linewidth=0.8)
             for number, operator in enumerate(METHODS):
-                for style, size in zip((":", "-.", "-", "--", (0, (1, 4))), SIZES, strict=True):
+                # Lines of further sizes would hide each other; the table has them.
+                for style, size in zip((":", "-"), NETWORK_SIZES, strict=True):
                     here = [row for row in rows if (row["operator"], row["samples"]) == (operator, str(size))]
                     known = [(one, f"{kind}_{100 * one:.0f}") for one in LEVELS]
                     found = {one: [float(row[band]) for row in here if row[band]] for one, band in known}

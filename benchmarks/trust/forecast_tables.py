@@ -12,9 +12,7 @@ WITHIN = 0.25
 
 def forecast_tables(rows: Sequence[Row]) -> list[str]:
     """Return the text and the table in Markdown, by problem and over all."""
-    heading = (
-        "| problem | forecasts | within 25 % | if the fall were known | in the range of 8 of 10 | median quotient |"
-    )
+    heading = "| problem | forecasts | within 25 % | at best | in the range of 8 of 10 | median quotient |"
     lines = [_HEAD, heading, "|---|---|---|---|---|---|"]
     problems = dict.fromkeys(row["problem"] for row in rows)
     lines += [f"| {problem} {_line([row for row in rows if row['problem'] == problem])}" for problem in problems]
