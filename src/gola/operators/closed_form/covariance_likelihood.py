@@ -30,8 +30,9 @@ from gola.operators.closed_form.covariance import (
     covariance_matrix,
 )
 
-# What is known of scales before: those of different groups differ by factors of e rather than of e³. Counted in units
-# of half a squared logarithm, like the likelihood of one sample; of their common size next to nothing is known.
+# What is known of scales before: those of most groups differ by factors of e rather than of e³, and some groups have
+# no influence at all, so that the prior has heavy tails, as Cauchy's distribution. Counted in units of half a squared
+# logarithm, like the likelihood of one sample; of their common size next to nothing is known.
 _ISOTROPY, _COMMON = 1.0, 0.05
 # Ranges of the logarithms of scales, trend and penalty. A smaller penalty leaves no digits to leave-one-out.
 _SCALES, _TRENDS, _PENALTIES = (-4.0, 7.0), (-14.0, 2.0), (math.log(1e-11), math.log(10.0))
@@ -226,8 +227,10 @@ class Objective:
             if bool(chosen.any()):
                 mean = scales[chosen].mean()
                 differences, common = scales[chosen] - mean, mean - centre
-                total = total + _ISOTROPY * differences.square().sum() + _COMMON * common**2
-                gradient[chosen] = 2.0 * (_ISOTROPY * differences + _COMMON * common / len(differences))
+                squares = differences.square()
+                total = total + _ISOTROPY * squares.log1p().sum() + _COMMON * common**2
+                slopes = differences / (1.0 + squares)
+                gradient[chosen] = 2.0 * (_ISOTROPY * (slopes - slopes.mean()) + _COMMON * common / len(differences))
         return total, gradient
 
     def _matrix(self, numbers: Float[Tensor, " number"]) -> Float[Tensor, "sample sample"]:
