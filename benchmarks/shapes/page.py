@@ -32,8 +32,8 @@ reach. `pod_raster` is POD and thin-plate splines on a raster over the box. One 
 ![Error of each method on each problem](images/leaderboard.png)
 
 Obstacles have the seeds 27005 to 27007: errors on 27000, 27003 and 27004 were seen before
-[a fault](notebook/shapes.md) was mended. `auto` had 10 minutes of wall time on a busy machine. Rows of `fitted_pde` from
-30 samples are from before it had [further terms](fitted-pde.md), but for the plate with seed 27000; those from 100
+[a fault](notebook/shapes.md) was mended. `auto` had 10 minutes of wall time on a busy machine. Rows of
+`fitted_pde` from 30 samples are from before it had [further terms](fitted-pde.md), but for the plate with seed 27000; those from 100
 samples and those of `auto` are from before flow and equation errors, but for `auto` on the plate. These problems need
 neither.
 
