@@ -50,8 +50,8 @@ def draw_ablation(lines: list[dict[str, Any]]) -> Figure:
         for axis, (problem, title) in zip(axes, NAMES.items(), strict=True):
             chosen = [line for line in lines if line["problem"] == problem]
             rows = [names.index(line["variant"]) for line in chosen]
-            axis.barh(rows, [line["error"] for line in chosen], color="C0", alpha=0.8, left=1e-3)
+            axis.plot([line["error"] for line in chosen], rows, "o", color="C0", alpha=0.8)
             axis.set(xscale="log", title=title, xlabel="relative L2 error", xlim=(1e-3, 2.0))
-            axis.grid(axis="x", alpha=0.3)
+            axis.grid(axis="both", alpha=0.3)
         axes[0].set_yticks(range(len(names)), names)
     return figure

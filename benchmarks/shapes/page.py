@@ -32,8 +32,10 @@ reach. `pod_raster` is POD and thin-plate splines on a raster over the box. One 
 ![Error of each method on each problem](images/leaderboard.png)
 
 Obstacles have the seeds 27005 to 27007: errors on 27000, 27003 and 27004 were seen before
-[a fault](notebook/shapes.md) was mended. Rows of `fitted_pde` and `auto` from 30 samples are from before it had
-[further terms](fitted-pde.md), which these problems do not need.
+[a fault](notebook/shapes.md) was mended. `auto` had 10 minutes of wall time on a busy machine. Rows of
+`fitted_pde` from 30 samples are from before it had [further terms](fitted-pde.md), but for the plate with seed 27000;
+those from 100 samples and those of `auto` are from before flow and equation errors, but for `auto` on the plate. These
+problems need neither.
 
 A line of `results/shapes.jsonl` names the SHA-256 of all points, inputs and targets (float64, in order), rounded to 6
 digits of their largest: with the same generator and library versions yours is the same.
@@ -48,6 +50,7 @@ Generator seed 27100, 30 training and 100 other samples, everything else as abov
 the size of the nearest and its normals are computed from the points and given to `kernel` as further inputs. The coarse
 solution is that of the same problem on a coarse mesh, interpolated; corrected means
 [low fidelity](guide/low-fidelity.md). With channels apart, `fitted_pde` cannot read stresses off displacements.
+Where a cell is empty, the run has not been made or the variant does not apply.
 
 ![Error of each variant on each problem](images/shapes_ablation.png)
 """

@@ -117,3 +117,9 @@ def test_waves_beyond_resonances_and_given_matrices_are_found(problem):
     surrogate = gola.fit(problem(10), "fitted_pde", progress=False)
     assert surrogate.scores["cv_error"] < 0.1
     assert gola.evaluate(surrogate, problem(5, seed=1), progress=False).mean < 0.1
+
+
+def test_targets_that_are_read_off_others_stay_together():
+    operator = gola.fit(pulled_plates(6), "fitted_pde", progress=False).operator
+    assert operator.relates_targets
+    assert not gola.fit(heated_discs(6), "fitted_pde", progress=False).operator.relates_targets

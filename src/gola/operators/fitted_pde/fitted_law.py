@@ -28,6 +28,8 @@ _ALIKE = 1.5
 _EXPLAINED, _HELPS, _CLEAR = 0.03, 0.7, 0.3
 # They are not tried where these few have more values: in space, and with Newton steps, that would take minutes.
 _MOST_VALUES = {2: 30_000, 3: 6_000}
+# Equation errors are computed of so many samples: with few, solutions of others may be beyond another resonance.
+_SEVERAL = 16
 # If all samples have errors so many times as large as the few, steps go on with all of them.
 _WORSE = 2.0
 # If the error on these few is larger, the law is none, and more steps would not make it one.
@@ -86,7 +88,7 @@ def fit_law(
     wanted, about = [one / scale for one in wanted], (law, channels, (scale,) * len(channels))
     examples = examples_of(systems, wanted)
     few = examples[: _enough(wanted)]
-    paths, error = _trials(law, few, meshes[0].dim, num_steps)
+    paths, error = _trials(law, few, examples[:_SEVERAL], meshes[0].dim, num_steps)
     steps = (0, 0) if error > _HOPELESS else (num_steps, min(num_steps, _LAST_STEPS))
     fits = [_judged(about, systems, wanted, path, _refined(law, path, few, examples, steps)) for path in paths]
     return min(fits, key=lambda fit: fit.error)
@@ -142,7 +144,9 @@ def _judged(
 Path = tuple[Float[Tensor, " coefficient"], Float[Tensor, "coefficient free"]]
 
 
-def _trials(law: Law | Flow | Arrival, first: Sequence[Example], dim: int, num_steps: int) -> tuple[list[Path], float]:
+def _trials(
+    law: Law | Flow | Arrival, first: Sequence[Example], several: Sequence[Example], dim: int, num_steps: int
+) -> tuple[list[Path], float]:
     """Fit to a few samples, with few coefficients first, and return the least error.
 
     Returned are all coefficients of the plain equation, and fewer if they do nearly as well; with each comes which of
@@ -162,14 +166,11 @@ def _trials(law: Law | Flow | Arrival, first: Sequence[Example], dim: int, num_s
     best = known[-1]
     is_small = sum(one.targets.numel() for one in first) <= _MOST_VALUES[dim]
     if is_small and isinstance(law, Law) and least > len(first) * _EXPLAINED**2:
-        start, free = law.by_residual()
-        residuals = [
-            replace(one, system=Residual(one.system, one.targets)) for one in first if isinstance(one.system, System)
-        ]
-        trial = fitted(law, first, fitted(law, residuals, start, 2 * num_steps, free)[0], num_steps, free)
+        start, free = _by_residual(law, several, num_steps)
+        trial = fitted(law, first, start, num_steps, free)
         if trial[1].squares < _HELPS**2 * best[1].squares:
             best = trial
-            paths = [*(paths if trial[1].squares > _CLEAR**2 * least else []), (trial[0], free)]
+            paths = [*(paths if trial[1].squares > _CLEAR**2 * least else []), (start, free)]
     for free in law.further() if is_small else []:
         if best[1].squares <= len(first) * _EXPLAINED**2:
             break
@@ -178,6 +179,18 @@ def _trials(law: Law | Flow | Arrival, first: Sequence[Example], dim: int, num_s
             best = trial
             paths = [*(paths if trial[1].squares > _CLEAR**2 * least else []), (trial[0], free)]
     return paths, (best[1].squares / len(first)) ** 0.5
+
+
+def _by_residual(law: Law, examples: Sequence[Example], num_steps: int) -> Path:
+    """Find linear terms by equation errors, which cost little, and then by solutions of the same samples."""
+    start, free = law.by_residual()
+    residuals = [
+        replace(one, system=Residual(one.system, one.targets)) for one in examples if isinstance(one.system, System)
+    ]
+    found, solved = fitted(law, residuals, start, 2 * num_steps, free)
+    if solved.squares > len(examples) * _HOPELESS**2:
+        return found, free
+    return fitted(law, examples, found, num_steps, free)[0], free
 
 
 def _refined(
@@ -192,7 +205,8 @@ def _refined(
     found = fitted(law, many, coefficients, num_steps[1], free)
     if found[1].squares / len(many) > _WORSE**2 * solved.squares / len(few):
         # Few samples with numbers of their own are explained by wrong coefficients, too.
-        found = fitted(law, many, found[0], num_steps[0], free)
+        tries = [fitted(law, many, other, num_steps[0], free) for other in (found[0], start)]
+        found = min(tries, key=lambda one: one[1].squares)
     return found
 
 
