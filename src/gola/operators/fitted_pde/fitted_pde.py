@@ -198,8 +198,17 @@ class FittedPde(Fitted, Operator):
         return as_bytes(self.choice)
 
     def set_extra_state(self, state: Tensor) -> None:
-        """Take over the choice of a saved state; torch calls this."""
-        self.choice = from_bytes(state)
+        """Take over the choice of a saved state; torch calls this.
+
+        Raises:
+            ValueError: If the state is of a time when equations had other terms.
+        """
+        choice = from_bytes(state)
+        if not all("scales" in law for law in choice.get("laws", ())):
+            raise ValueError(
+                "A surrogate of fitted_pde by an older version has other terms and cannot be read; fit it again."
+            )
+        self.choice = choice
 
     def parameter_counts(self) -> dict[str, int]:
         """Return how many numbers a prediction draws on, by name."""

@@ -12,8 +12,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.operators.fitted_pde.elements import Elements
+from gola.operators.fitted_pde.given import Given
 from gola.operators.fitted_pde.inputs import Feature, Load
-from gola.operators.fitted_pde.law import FAST, Given, Law, consistent, exponential
+from gola.operators.fitted_pde.law import FAST, Law, consistent, exponential
 
 # Linear elements for both fields need some diffusion of the pressure: this share of the squared size of a cell.
 _STABILISATION = 0.02

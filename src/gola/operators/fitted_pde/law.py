@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, final, runtime_checkable
+from typing import Any, ClassVar, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from gola.operators.fitted_pde.elements import Elements, num_parts
+from gola.operators.fitted_pde.given import Given
 from gola.operators.fitted_pde.inputs import Feature, Load
 
 # Shares of exchange stay that far from 0 and 1: next to nothing, and as good as a Dirichlet condition.
@@ -260,7 +261,7 @@ class Law:
     def in_cells(
         self,
         shape: Float[Tensor, " shape"],
-        given: "Given",
+        given: Given,
         elements: Elements,
         solution: Float[Tensor, "cell vertex component"],
     ) -> Float[Tensor, "cell vertex component"]:
@@ -280,14 +281,14 @@ class Law:
     def on_facets(
         self,
         shape: Float[Tensor, " shape"],
-        given: "Given",
+        given: Given,
         elements: Elements,
         solution: Float[Tensor, "facet corner component"],
     ) -> Float[Tensor, "facet corner component"]:
         """Return the same of each facet."""
         return consistent(self.exchange(shape, given, elements) * elements.areas, solution)
 
-    def exchange(self, shape: Float[Tensor, " shape"], given: "Given", elements: Elements) -> Float[Tensor, " facet"]:
+    def exchange(self, shape: Float[Tensor, " shape"], given: Given, elements: Elements) -> Float[Tensor, " facet"]:
         """Return the coefficient h of each facet of the boundary."""
         factors = exponential(given.facet_features @ shape[self._places["exchange_medium"]])
         return _odds(shape[self._places["exchange"]])[elements.parts] * factors
@@ -311,7 +312,7 @@ class Law:
     def flux(
         self,
         shape: Float[Tensor, " shape"],
-        given: "Given",
+        given: Given,
         solution: Float[Tensor, "cell vertex component"],
         slopes: Float[Tensor, "cell component dim"],
     ) -> Float[Tensor, "cell component dim"]:
@@ -371,61 +372,6 @@ class Law:
             num_components=values["num_components"],
             features=tuple(features),
             loads=tuple(loads),
-        )
-
-
-@runtime_checkable
-class Sighted(Protocol):
-    """What says which inputs the left-hand side of an equation sees."""
-
-    @property
-    def dim(self) -> int:
-        """Number of coordinates."""
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """Of media."""
-
-    @property
-    def vectors(self) -> tuple[Load, ...]:
-        """Inputs that a solution drifts along."""
-
-    @property
-    def tensors(self) -> tuple[Load, ...]:
-        """Inputs that may be the matrix between gradient and flux."""
-
-
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Given:
-    """What the left-hand side sees of the inputs of a sample.
-
-    Attributes:
-        features: Of media in each cell.
-        facet_features: The same on each facet.
-        vectors: Inputs to drift along, in each cell.
-        tensors: Inputs that may be the matrix between gradient and flux, in each cell.
-    """
-
-    features: Float[Tensor, "cell feature"]
-    facet_features: Float[Tensor, "facet feature"]
-    vectors: Float[Tensor, "cell vector dim"]
-    tensors: Float[Tensor, "cell tensor dim dim"]
-
-    @staticmethod
-    def of(law: "Sighted", elements: Elements, values: Float[Tensor, "point channel"]) -> "Given":
-        """Take means over the corners of cells and facets."""
-        columns = [feature.of(values) for feature in law.features]
-        features = torch.stack(columns, dim=1) if columns else values.new_zeros(len(values), 0)
-        vectors = [load.of(values, elements.points) for load in law.vectors]
-        along = torch.stack(vectors, dim=1) if vectors else values.new_zeros(len(values), 0, law.dim)
-        tensors = [load.of(values, elements.points).unflatten(1, (law.dim, law.dim)) for load in law.tensors]
-        matrices = torch.stack(tensors, dim=1) if tensors else values.new_zeros(len(values), 0, law.dim, law.dim)
-        return Given(
-            features=features[elements.cells].mean(dim=1),
-            facet_features=features[elements.facets].mean(dim=1),
-            vectors=along[elements.cells].mean(dim=1),
-            tensors=matrices[elements.cells].mean(dim=1),
         )
 
 

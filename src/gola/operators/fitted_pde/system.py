@@ -11,7 +11,8 @@ from torch import Tensor
 from gola.operators.fitted_pde.differences import derivatives_of
 from gola.operators.fitted_pde.elements import Elements, num_parts
 from gola.operators.fitted_pde.flow import Flow
-from gola.operators.fitted_pde.law import Given, Law, consistent
+from gola.operators.fitted_pde.given import Given
+from gola.operators.fitted_pde.law import Law, consistent
 from gola.operators.fitted_pde.sparse import factorised, is_recorded, solved
 
 # Newton steps for nonlinear equations: at most, halved at most so many times, until the residual is this share of the
