@@ -3,9 +3,10 @@
 Times are seconds of the processor, so that other work on the machine distorts them little: of one thread for closed
 forms, and of all of them for the automatic choice and the README's example, which two cores take at best half as long
 for (``*_cpu_seconds``, beside the seconds that passed). Each is measured in a process of its own, whose peak of memory
-is that of the fit.
+is that of the fit. ``python -m benchmarks.fit_times --points 1000000`` measures one fit to samples of a file.
 """
 
+import argparse
 import multiprocessing
 import re
 import resource
@@ -62,7 +63,7 @@ def measure() -> Iterator[dict[str, float]]:
     yield dict(zip(("readme_seconds", "readme_cpu_seconds"), readme_seconds(), strict=True))
     automatic = apart(partial(auto_seconds, "eikonal"))
     yield dict(zip(("auto_seconds_eikonal", "auto_cpu_seconds_eikonal"), automatic, strict=True))
-    yield smooth("linear", 30, 1_000_000)
+    yield from_file(1_000_000)
 
 
 def smooth(operator: str, num_samples: int, num_points: int, num_channels: int = 1) -> dict[str, float]:
@@ -70,6 +71,32 @@ def smooth(operator: str, num_samples: int, num_points: int, num_channels: int =
     seconds, gib = apart(partial(fit_times, operator, None, num_samples, num_points, num_channels))
     sizes = f"{num_samples}x{num_points}" + (f"x{num_channels}" if (num_samples, num_points) == (30, 1000) else "")
     return {f"{operator}_seconds_{sizes}": seconds, f"{operator}_gib_{sizes}": gib}
+
+
+def from_file(num_points: int) -> dict[str, float]:
+    """Return seconds and memory of a fit of ``linear`` to 30 samples of a file, which are read one after the other."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "samples.h5"
+        # The process that makes the samples holds them all.
+        apart(partial(write_smooth_samples, path, 30, num_points))
+        seconds, gib = apart(partial(fit_file, path))
+    return {f"linear_seconds_30x{num_points}": seconds, f"linear_gib_30x{num_points}": gib}
+
+
+def write_smooth_samples(path: Path, num_samples: int, num_points: int) -> tuple[float, float]:
+    """Write smooth samples to a file; return the seconds of the processor and the peak of memory."""
+    start = time.process_time()
+    smooth_samples(num_samples, num_points).save(path)
+    return time.process_time() - start, peak_gib()
+
+
+def fit_file(path: Path) -> tuple[float, float]:
+    """Fit ``linear`` to the samples of a file on one thread; return the same, reading included."""
+    torch.set_num_threads(1)
+    gola.fit(smooth_samples(4, 50), "linear", progress=False)  # imports what it needs
+    start = time.process_time()
+    gola.fit(Dataset.load(path), "linear", progress=False)
+    return time.process_time() - start, peak_gib()
 
 
 def apart(call: Callable[[], tuple[float, float]]) -> tuple[float, float]:
@@ -135,3 +162,11 @@ def smooth_samples(num_samples: int, num_points: int, num_channels: int = 1) -> 
         inputs.append(np.einsum("pi,ijc,pj->pc", along[0], coefficients, along[1], optimize=True))
         targets.append(np.einsum("pi,ijc,pj->pc", along[0], coefficients / squares, along[1], optimize=True))
     return Dataset.from_arrays(points, inputs, targets)
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import keep
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--points", type=int, required=True, help="only fit to samples of so many points, from a file")
+    keep(from_file(parser.parse_args().points))

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from gola.data.dataset import Dataset
 from gola.surrogate.fit import fit
@@ -35,6 +36,24 @@ def close(found, expected):
         assert one.shape == other.shape
         # Fits to few points on a grid are ill-conditioned, and round differently together.
         assert one == pytest.approx(other, rel=1e-3, abs=1e-3 * np.abs(other).max())
+
+
+@pytest.mark.parametrize(("most", "expected"), [(2**15, 1), (10, 2)])
+def test_few_rows_are_predicted_on_one_thread_and_many_on_all(monkeypatch, most, expected):
+    surrogate, seen = small_surrogate("spectral", small_data()), []
+    monkeypatch.setattr("gola.surrogate.answering._FEW_ROWS", most)
+    forward = type(surrogate.operator).forward
+
+    def watched(self, *given, **further):
+        seen.append(torch.get_num_threads())
+        return forward(self, *given, **further)
+
+    monkeypatch.setattr(type(surrogate.operator), "forward", watched)
+    torch.set_num_threads(2)
+    surrogate.predict_sample(small_data()[0])
+    after = torch.get_num_threads()
+    torch.set_num_threads(1)
+    assert (seen, after) == ([expected], 2)
 
 
 @pytest.mark.parametrize("operator", ["kernel", "linear", "gola", "spectral"])

@@ -1,6 +1,7 @@
 """Answers to requests: what the operator sees of them, as many together as fit, in the units of the data."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -15,6 +16,11 @@ from gola.operators.queries import Queries
 from gola.operators.scaling import Scaling
 from gola.representation.shared_points import Recent
 from gola.surrogate.request import Request, batches
+from gola.threads import one_thread
+
+# Networks share fewer rows than these among threads in little more than the time that threads wait for each other, and
+# in a hundred times as much where another program keeps a core busy.
+_FEW_ROWS = 2**15
 
 
 @final
@@ -35,7 +41,12 @@ class Answering:
 
     def answers(self, requests: Sequence[Request]) -> list[Float[np.ndarray, "row channel"]]:
         """Predict at the queries of each request, or at its points, as many together as fit."""
-        return [answer for batch in batches(requests) for answer in self._answered_together(batch)]
+        answered: list[Float[np.ndarray, "row channel"]] = []
+        for batch in batches(requests):
+            is_small = sum(request.num_rows for request in batch) <= _FEW_ROWS
+            with one_thread() if is_small else nullcontext():
+                answered += self._answered_together(batch)
+        return answered
 
     def _answered_together(self, requests: Sequence[Request]) -> list[Float[np.ndarray, "row channel"]]:
         orders, clouds = zip(*[self._cloud(request) for request in requests], strict=True)
