@@ -7,6 +7,7 @@ import pytest
 
 import gola
 from gola import Dataset, Sample
+from gola.fitting.auto.auto import AutoConfig
 from gola.operators import MultiFidelityConfig
 
 
@@ -87,7 +88,9 @@ def test_a_saved_surrogate_predicts_the_same_also_elsewhere(rng, tmp_path):
 
 def test_the_automatic_choice_corrects_too(rng):
     train, test = data(rng).split(num_train=10)
-    found = gola.fit(train.with_low_fidelity({"solution": "cheap"}), time_limit=4.0, progress=False)
+    found = gola.fit(
+        train.with_low_fidelity({"solution": "cheap"}), AutoConfig(members=("kernel", "linear")), progress=False
+    )
     assert found.provenance["multi_fidelity"]["chosen"] == "corrected"
     assert error(found, test) < 0.2
 

@@ -9,6 +9,7 @@ import gola
 from gola.data.dataset import Dataset
 from gola.operators import FittedPde, FittedPdeConfig
 from gola.protocol import FitTask
+from gola.representation.fitted import as_bytes
 from tests.operators.fitted_pde.data import (
     anisotropic,
     arrivals,
@@ -97,6 +98,12 @@ def test_it_is_tried_where_there_are_fields_or_shapes_and_no_time():
     assert not FittedPde.is_worth_trying(replace(task, has_time_axis=True))
     assert not FittedPde.is_worth_trying(replace(task, periods=(1.0, 1.0)))
     assert not FittedPde.is_worth_trying(replace(task, correspondence="same points"))
+
+
+def test_a_state_from_before_equations_had_their_present_terms_is_refused():
+    old = {"laws": [{"channels": [0], "scale": 1.0, "law": {}}], "readouts": []}
+    with pytest.raises(ValueError, match="older version has other terms and cannot be read; fit it again"):
+        FittedPde(FittedPdeConfig()).set_extra_state(as_bytes(old))
 
 
 def test_lines_and_time_are_refused():
