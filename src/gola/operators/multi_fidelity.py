@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.data.sample import Sample
+from gola.metrics import relative_l2_errors
 from gola.operators.cloud import Cloud
 from gola.operators.normaliser import Normaliser
 from gola.operators.operator import FitResult, HeldOut, Operator, OperatorConfig
@@ -298,8 +299,9 @@ def _error(held_out: HeldOut | None, samples: Sequence[Sample], scaling: Scaling
     """Return the mean relative L2 error of held-out predictions, all channels counting alike."""
     if held_out is None:
         return float("inf")
-    scale, errors = np.array(scaling.targets.scale), []
-    for found, sample in zip(held_out.predictions, samples, strict=True):
-        size = float(np.linalg.norm(sample.targets / scale)) or 1.0
-        errors.append(float(np.linalg.norm((found - sample.targets) / scale)) / size)
-    return float(np.mean(errors))
+    found, truth = (
+        torch.from_numpy(np.concatenate(some))
+        for some in (held_out.predictions, [sample.targets for sample in samples])
+    )
+    sizes = [sample.num_points for sample in samples]
+    return float(relative_l2_errors(found, truth, sizes, scaling.targets.scale).mean())
