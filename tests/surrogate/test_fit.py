@@ -126,3 +126,13 @@ def test_solutions_that_are_zero_everywhere_are_predicted(correspondence):
     data = Dataset.from_arrays(points, targets=np.zeros((6, 30)), parameters=rng.random((6, 2)))
     surrogate = gola.fit(data, time_limit=2, progress=False)
     assert not surrogate.predict_sample(data[0]).any()
+
+
+@pytest.mark.parametrize("num_points", [1, 2])
+def test_numbers_of_a_whole_sample_are_a_field_of_one_point_or_two(num_points):
+    cases = np.random.default_rng(0).random((20, 2))
+    points = np.arange(num_points)[:, None]
+    drag = cases[:, :1] ** 2 + np.sin(cases[:, 1:] + points.T)
+    surrogate = gola.fit(Dataset.from_arrays(points, targets=drag, parameters=cases), "pod_gp", progress=False)
+    found = surrogate.predict(points, parameters=[0.5, 0.5], interval=0.9)
+    np.testing.assert_allclose(found.mean[:, 0], 0.25 + np.sin(0.5 + points[:, 0]), rtol=0.01)

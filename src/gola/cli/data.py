@@ -1,5 +1,6 @@
 """``gola import``, ``export`` and ``inspect``: data sets from and for other programs and people."""
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -200,8 +201,7 @@ def _summary(inspection: "Inspection", file: Path) -> Table:
         **_times(inspection),
         "domain": box,
         **({"periodic": in_words(inspection.periods)} if inspection.periods else {}),
-        "spacing (median)": f"{inspection.spacing:.4g}",
-        "suggested radius": f"{inspection.radius:.4g}",
+        **_spacing(inspection),
         "also stored": ", ".join(what for what, there in known.items() if there) or "–",
         **{key: str(value) for key, value in inspection.provenance.items() if key != "files"},
     }
@@ -209,6 +209,12 @@ def _summary(inspection: "Inspection", file: Path) -> Table:
     for name, value in rows.items():
         table.add_row(Text(name), Text(value))
     return table
+
+
+def _spacing(inspection: "Inspection") -> dict[str, str]:
+    if math.isnan(inspection.spacing):  # of single points
+        return {}
+    return {"spacing (median)": f"{inspection.spacing:.4g}", "suggested radius": f"{inspection.radius:.4g}"}
 
 
 def _times(inspection: "Inspection") -> dict[str, str]:

@@ -46,12 +46,14 @@ class Frame:
         The longest side becomes 1 and lengths keep their proportions, unless one side is more than ten times another:
         then the axes have little to do with each other, and each is scaled by itself.
         """
-        corners = np.array([(sample.points.min(axis=0), sample.points.max(axis=0)) for sample in samples])
+        points = [sample.points for sample in samples]
+        corners = np.array([(one.min(axis=0), one.max(axis=0)) for one in points])
         lower, upper = corners[:, 0].min(axis=0), corners[:, 1].max(axis=0)
         sides = upper - lower
-        longest = sides.max()
-        if not longest > 0:
+        if not sides.any() and max(map(len, points)) > 1:
             raise ValueError(f"All points of all samples lie at {lower.tolist()}; they have to differ.")
+        # For one point, where numbers of a whole sample are known, any length will do.
+        longest = sides.max() or 1.0
         alike = sides.min() * _LARGEST_ASPECT >= longest
         extent = np.full_like(sides, longest) if alike else np.where(sides > 0, sides, longest)
         return cls(origin=tuple(lower.tolist()), extent=tuple(extent.tolist()), sides=tuple(sides.tolist()))

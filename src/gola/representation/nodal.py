@@ -220,7 +220,7 @@ def _square(
 ) -> float:
     """Return the squared error of some nodes as predicted from all others."""
     others = np.delete(np.arange(len(nodes)), held_out)
-    if not len(others):
+    if not len(others) or not len(held_out):
         return 0.0
     rows, weights = plain_weights(nodes[others], nodes[held_out], degree)
     found = np.einsum("qk,qkc->qc", weights, values[others[rows]])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from gola.advice import warn
 from gola.data.sample import Channel, Sample, as_rows
-from gola.surrogate.advice import warn
 from gola.surrogate.region import Region
 
 # Points that are kept to tell where the domain is; together they resolve a hole of a fortieth of a square domain.

@@ -7,12 +7,12 @@ from typing import Any, final
 import numpy as np
 from jaxtyping import Bool, Float
 
+from gola.advice import warn
 from gola.data.frame import Frame
 from gola.data.parameters import as_row, as_table
 from gola.data.sample import Channel, Sample, as_rows
 from gola.data.times import input_tables
 from gola.data.trajectories import TimeAxis, repeated_inputs, require_times
-from gola.surrogate.advice import warn
 from gola.surrogate.coverage import Coverage
 
 # How far beyond the training points predictions are made without a warning, as a share of their extent.

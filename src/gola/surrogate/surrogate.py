@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from gola.advice import said_once, warn
 from gola.data.correspondence import Correspondence
 from gola.data.dataset import Dataset
 from gola.data.parameters import num_cases
@@ -17,7 +18,6 @@ from gola.data.sample import Channel, Sample
 from gola.data.trajectories import TimeAxis
 from gola.operators.operator import Operator
 from gola.operators.scaling import Scaling
-from gola.surrogate.advice import said_once, warn
 from gola.surrogate.answering import Answering
 from gola.surrogate.candidates import suggest
 from gola.surrogate.coverage import Coverage

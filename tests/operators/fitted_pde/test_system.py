@@ -120,3 +120,18 @@ def test_each_side_of_a_box_is_a_part_and_so_are_holes():
     lengths = torch.zeros(6, dtype=torch.float64).index_add(0, elements.parts, elements.areas)
     torch.testing.assert_close(lengths[:5], torch.tensor([1.0, 1.0, 1.0, 1.0, 0.0], dtype=torch.float64))
     assert float(lengths[5]) == pytest.approx(0.4 * np.pi, rel=0.05)
+
+
+def test_an_equation_without_a_solution_is_solved_with_weaker_nonlinear_terms():
+    system = system_of(1)
+    coefficients = torch.zeros(system.law.num_coefficients, dtype=torch.float64)
+    coefficients[system.law.place("mass")] = 1e-4
+    coefficients[system.law.place("exchange")] = 0.99
+    coefficients[system.law.num_shapes :] = 1.0
+    # Where −Δu = f + u², like an explosion, has a large source, there is no solution.
+    coefficients[system.law.place("reaction")] = torch.tensor([-1.0, 0.0], dtype=torch.float64)
+    assert system.solution(coefficients).isnan().all()
+    found = system.weakened_solution(coefficients)
+    plain = system.solution(system.law.without_nonlinear_terms(coefficients))
+    assert found.isfinite().all()
+    assert not torch.allclose(found, plain, rtol=1e-3)

@@ -8,16 +8,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gola.advice import warn
 from gola.data.mirror import Components
 from gola.geometry.points import fill_same_domain
 from gola.metrics import relative_l2_errors
 from gola.operators.closed_form.samples import Mesh, Samples
 from gola.operators.cloud import Cloud
+from gola.operators.fitted_pde.arrival import Arrivals
 from gola.operators.fitted_pde.channels import ChannelNames
 from gola.operators.fitted_pde.elements import Elements
 from gola.operators.fitted_pde.fitted_law import law_from_dict, system_of
 from gola.operators.fitted_pde.readout import Kind, read, terms
 from gola.operators.fitted_pde.search import Found, search
+from gola.operators.fitted_pde.sparse import is_recorded
 from gola.operators.fitted_pde.system import System
 from gola.operators.operator import FitResult, HeldOut, Operator, OperatorConfig
 from gola.operators.queries import Queries, interpolated_values
@@ -228,7 +231,7 @@ class FittedPde(Fitted, Operator):
         weights = iter(self.readouts.split([one["size"] for one in self.choice["readouts"]]))
         for number, (law, numbers) in enumerate(zip(laws, self.coefficients.split(sizes), strict=True)):
             about, system = self.choice["laws"][number], system_of(law, mesh, values)
-            solution = system.solution(numbers)
+            solution = _solution(system, numbers)
             # A solution may have components that are no targets, like a pressure.
             pairs = zip(about["channels"], about["scales"], solution.unbind(dim=1), strict=False)
             columns |= {channel: scale * column for channel, scale, column in pairs}
@@ -253,6 +256,20 @@ class FittedPde(Fitted, Operator):
                 for law, channel, readout in found.readouts
             ],
         }
+
+
+def _solution(
+    system: System | Arrivals, coefficients: Float[Tensor, " coefficient"]
+) -> Float[Tensor, "point component"]:
+    """Solve; an equation that was fitted need not have a solution for inputs unlike those that it was fitted to."""
+    found = system.solution(coefficients)
+    if isinstance(system, Arrivals) or found.is_meta or is_recorded() or bool(found.isfinite().all()):
+        return found
+    warn(
+        "The fitted equation has no solution that could be found for this input; the prediction is that of an equation"
+        " with weaker nonlinear terms, and a guess."
+    )
+    return system.weakened_solution(coefficients)
 
 
 def _scalars(samples: Samples) -> ChannelNames:

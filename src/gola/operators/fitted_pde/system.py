@@ -18,6 +18,8 @@ from gola.operators.fitted_pde.sparse import factorised, is_recorded, solved
 # Newton steps for nonlinear equations: at most, halved at most so many times, until the residual is this share of the
 # loads; and as many as are recorded where they are.
 _MOST_STEPS, _MOST_HALVINGS, _SOLVED, _RECORDED_STEPS = 20, 5, 1e-9, 8
+# The strength of nonlinear terms that leave a solution is found by so many bisections.
+_MOST_WEAKENINGS = 6
 # Solutions are of the order of 1, and differences over twice this step lose half of the digits.
 _STEP = 1e-6
 
@@ -62,6 +64,17 @@ class System:
         # One more step, from where it does not matter, carries the derivatives of the residual.
         matrix = self.entries(coefficients.detach(), found).detach()
         return self.at_points(found - solved(matrix, self._residual_of(coefficients, found), pattern))
+
+    def weakened_solution(self, coefficients: Float[Tensor, " coefficient"]) -> Float[Tensor, "point component"]:
+        """Solve with nonlinear terms as strong as they can be, for equations that have no solution otherwise."""
+        plain = self.law.without_nonlinear_terms(coefficients)
+        solvable, share = plain, 1.0
+        for _ in range(_MOST_WEAKENINGS):
+            share *= 0.5
+            tried = solvable + share * (coefficients - plain)
+            if bool(self._converged(tried).isfinite().all()):
+                solvable = tried
+        return self.solution(solvable)
 
     def at_points(self, unknowns: Float[Tensor, " unknown"]) -> Float[Tensor, "point component"]:
         """Return the solution at all points: those without cells have the value of the nearest that has some."""
