@@ -1,0 +1,108 @@
+"""A choice in the making: what was tried, how long it may take, and what is known of it."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from gola.data.dataset import Dataset
+from gola.fitting.auto.budget import Budget
+from gola.fitting.auto.candidates import Candidates
+from gola.fitting.auto.ensemble import NetworkEnsemble
+from gola.fitting.auto.kept_fit import KeptFit
+from gola.fitting.configs import config_for
+from gola.operators.closed_form.preprocessing import Preprocessing
+from gola.operators.operator import FitResult, Operator
+from gola.operators.scaling import Scaling
+from gola.protocol import FitTask
+from gola.registry import OPERATORS
+
+if TYPE_CHECKING:
+    from gola.fitting.auto.auto import AutoConfig
+
+
+@dataclass(kw_only=True, eq=False)
+class Trial:
+    """What is tried, and what is known of it so far.
+
+    Attributes:
+        config: What to choose from.
+        task: The training samples, and how to run.
+        operators: Fitted operators by name.
+        ensembles: Trained ensembles of networks by name.
+        remarks: What to say of it in the end.
+        failures: Why operators could not be fitted.
+    """
+
+    config: "AutoConfig"
+    task: FitTask
+    operators: dict[str, Operator] = field(default_factory=dict)
+    ensembles: dict[str, NetworkEnsemble] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    failures: list[Exception] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(seconds=self.config.time_limit)
+        samples = self.task.samples
+        known = ("inputs", "targets", "parameters", "correspondence", "periods", "has_time_axis")
+        about = {name: getattr(self.task, name) for name in known}
+        self.data = Dataset(samples=tuple(samples), **about)
+        self.scaling = Scaling.fit(samples, normalised=False)
+        self.preprocessing = Preprocessing(self.config.num_channels)
+        count = min(self.config.num_networks, len(samples))
+        self.folds = np.array_split(np.random.default_rng(self.task.seed).permutation(len(samples)), count)
+        self.candidates = Candidates(samples=samples, scale=np.array(self.scaling.targets.scale))
+
+    def has_time_for(self, name: str) -> bool:
+        """Whether another operator may be fitted; the first one always."""
+        if not self.candidates.held_out or self.budget.allows_another_fit:
+            return True
+        self.remarks.append(f"There was no time left for {name}.")
+        return False
+
+    def try_operator(self, name: str) -> None:
+        """Fit to all samples; an operator that cannot be fitted to them is left out, and the reason kept."""
+        try:
+            self.add_operator(name)
+        except (ValueError, np.linalg.LinAlgError, torch.linalg.LinAlgError) as error:  # type: ignore[attr-defined]
+            self.failures.append(error)
+            self.remarks.append(f"{name} could not be fitted: {str(error).rstrip('.')}.")
+
+    def add_operator(self, name: str) -> None:
+        """Fit to all samples; held-out predictions come along."""
+        self.announce(f"fitting {name}")
+        result = self._fitted(name)
+        assert result.held_out is not None
+        if not all(np.isfinite(found).all() for found in result.held_out.predictions):
+            raise ValueError("its predictions of held-out samples are not finite")
+        if result.operator.normalised:
+            ensemble = NetworkEnsemble([result.operator], num_channels=self.config.num_channels)
+            ensemble.set_units(result.scaling)
+            self.ensembles[name] = ensemble
+        else:
+            self.operators[name] = result.operator
+        self.candidates.held_out[name] = dict(enumerate(result.held_out.predictions))
+        self.candidates.methods[name] = result.held_out.method
+        if isinstance(found := result.operator.preprocessing(), Preprocessing):
+            self.preprocessing = found
+
+    def _fitted(self, name: str) -> FitResult:
+        """Fit an operator, or take it from an earlier call that was interrupted."""
+        config, session = config_for(self.data, name), self.task.session
+        operator: Operator = OPERATORS[name](config)
+        kept = KeptFit(
+            folder=None if session.folder is None else session.folder / name,
+            settings={"operator": name, "seed": self.task.seed, **config.to_dict(), **self.task.provenance},
+        )
+        if session.resume and (result := kept.load(operator)) is not None:
+            return result
+        torch.manual_seed(self.task.seed)
+        result = operator.fit(self.task)
+        kept.save(result)
+        return result
+
+    def announce(self, stage: str) -> None:
+        """Say what begins, and the errors that are known so far."""
+        known = [f"{name} {self.candidates.mean_error(found):.4f}" for name, found in self.candidates.held_out.items()]
+        self.task.session.on_stage("; ".join([stage, *([f"held-out errors: {', '.join(known)}"] if known else [])]))
