@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar, final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from gola.operators.closed_form.closed_form import ClosedForm, ClosedFormConfig
 from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
+from gola.operators.closed_form.roles import roles_of
 from gola.operators.closed_form.samples import Samples
 from gola.operators.closed_form.scores import Probes
 from gola.operators.cloud import Cloud
@@ -55,6 +56,17 @@ class Interpolation:
         """Fit values known at the parameters of the training samples."""
         return fit_ridge(self.kernel(parameters, parameters), values, self.penalty, self.free(parameters))
 
+    def held_out(
+        self,
+        parameters: Float[Tensor, "sample parameter"],
+        values: Float[Tensor, "sample output"],
+        penalties: Float[Tensor, " penalty"],
+    ) -> Float[Tensor, "penalty sample output"]:
+        """Return the held-out predictions of :meth:`fit` under each of some penalties."""
+        kernel = self.kernel(parameters, parameters).expand(len(penalties), -1, -1)
+        outputs = values.expand(len(penalties), -1, -1)
+        return fit_ridge(kernel, outputs, penalties[:, None, None], self.free(parameters)).held_out
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +82,8 @@ class PodRbf(ClosedForm):
 
     The modes ψ are those of the proper orthogonal decomposition of the training solutions. Their coefficients c are
     radial basis functions of the parameters μ, by the :class:`Interpolation` that leave-one-out finds best. Each input
-    channel is one parameter: constant over the points of a sample.
+    channel is one parameter: constant over the points of a sample. Those that were drawn on a logarithmic scale, as
+    their values say (:mod:`~gola.operators.closed_form.roles`), are seen as their logarithms.
     """
 
     name: ClassVar[str] = "pod_rbf"
@@ -81,6 +94,7 @@ class PodRbf(ClosedForm):
 
     modes: Float[Tensor, "pod mode channel"]
     known_parameters: Float[Tensor, "sample parameter"]
+    is_logarithmic: Bool[Tensor, " parameter"]
     centre: Float[Tensor, " parameter"]
     scales: Float[Tensor, " parameter"]
     dual: Float[Tensor, "sample pod"]
@@ -88,7 +102,7 @@ class PodRbf(ClosedForm):
 
     def __init__(self, config: PodRbfConfig) -> None:
         super().__init__(config)
-        self._register_empty("modes", "known_parameters", "centre", "scales", "dual", "polynomial")
+        self._register_empty("modes", "known_parameters", "is_logarithmic", "centre", "scales", "dual", "polynomial")
 
     @property
     def interpolation(self) -> Interpolation:
@@ -101,25 +115,30 @@ class PodRbf(ClosedForm):
     ) -> Float[Tensor, "sample mode channel"]:
         """Try all interpolations."""
         raw = self._parameters_of(samples.inputs)
-        self.centre, spread = raw.mean(dim=0), raw.std(dim=0, correction=0)
+        roles = roles_of(raw.split(1, dim=1), [False] * raw.shape[1])
+        varies = (raw != raw[0]).any(dim=0)
+        self.is_logarithmic = torch.tensor([role.is_likely_log for role in roles]) & varies
+        seen = self._logarithms(raw)
+        self.centre, spread = seen.mean(dim=0), seen.std(dim=0, correction=0)
         self.scales = torch.where(spread > 0.0, spread, 1.0)
-        parameters = (raw - self.centre) / self.scales
+        parameters = (seen - self.centre) / self.scales
         probes = Probes.of(self.solutions, solutions, samples)
         # Free linear functions take a sample each, and one of what is left is left out.
         degrees = (0, 1) if len(samples) > parameters.shape[1] + 2 and bool((spread > 0.0).all()) else (0,)
-        candidates = [
-            Interpolation(degree=degree, length=length, penalty=penalty)
-            for degree, length, penalty in itertools.product(degrees, _LENGTHS, _PENALTIES)
-        ]
-        errors = [probes.error_of_rows(one.fit(parameters, probes.rows).held_out) for one in candidates]
-        self.choice = asdict(candidates[errors.index(min(errors))])
+        penalties = torch.tensor(_PENALTIES, dtype=torch.float64)
+        errors: dict[Interpolation, float] = {}
+        for degree, length in itertools.product(degrees, _LENGTHS):
+            tried = [Interpolation(degree=degree, length=length, penalty=penalty) for penalty in _PENALTIES]
+            held_out = tried[0].held_out(parameters, probes.rows, penalties)
+            errors |= {one: probes.error_of_rows(found) for one, found in zip(tried, held_out, strict=True)}
+        self.choice = asdict(min(errors, key=errors.__getitem__))
         return self.solve(samples, solutions)
 
     def solve(
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
     ) -> Float[Tensor, "sample mode channel"]:
         """Decompose the solutions, and fit the coefficients of their modes."""
-        parameters = (self._parameters_of(samples.inputs) - self.centre) / self.scales
+        parameters = self._seen(samples.inputs)
         modes, coordinates = principal_modes(solutions)
         fit = self.interpolation.fit(parameters, coordinates)
         self.modes, self.known_parameters = modes, parameters
@@ -129,11 +148,23 @@ class PodRbf(ClosedForm):
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
         """Predict the coefficients of the solution of each sample."""
         values = torch.split(cloud.values.double(), cloud.sizes)
-        parameters = (self._parameters_of(values) - self.centre) / self.scales
+        parameters = self._seen(values)
         interpolation = self.interpolation
         coordinates = interpolation.kernel(parameters, self.known_parameters) @ self.dual
         coordinates = coordinates + interpolation.free(parameters) @ self.polynomial
         return torch.einsum("sp,pmc->smc", coordinates, self.modes)
+
+    def _seen(self, values: Sequence[Float[Tensor, "_ channel"]]) -> Float[Tensor, "sample channel"]:
+        """Return the parameters as the kernel sees them."""
+        return (self._logarithms(self._parameters_of(values)) - self.centre) / self.scales
+
+    def _logarithms(self, parameters: Float[Tensor, "sample channel"]) -> Float[Tensor, "sample channel"]:
+        if not parameters.is_meta and bool((parameters[:, self.is_logarithmic] <= 0.0).any()):
+            raise ValueError(
+                f"This {self.title} takes the logarithm of parameters that were positive in all training samples; here"
+                " one is not."
+            )
+        return torch.where(self.is_logarithmic, torch.where(self.is_logarithmic, parameters, 1.0).log(), parameters)
 
     def _parameters_of(self, values: Sequence[Float[Tensor, "_ channel"]]) -> Float[Tensor, "sample channel"]:
         for number, sample in enumerate(values):

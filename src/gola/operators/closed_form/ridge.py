@@ -26,7 +26,7 @@ class RidgeFit:
 def fit_ridge(
     kernel: Float[Tensor, "*node sample sample"],
     targets: Float[Tensor, "*node sample output"],
-    penalty: float,
+    penalty: float | Float[Tensor, "*node 1 1"],
     free: Float[Tensor, "sample term"] | None = None,
     groups: Int[Tensor, "group member"] | None = None,
 ) -> RidgeFit:
@@ -44,7 +44,7 @@ def fit_ridge(
     Args:
         kernel: The kernel K of the training samples, for one or more regressions.
         targets: What is to be predicted.
-        penalty: The penalty λ.
+        penalty: The penalty λ, or that of each regression.
         free: The free functions P at the training samples; the constant by default.
         groups: Numbers of the samples that are left out together; each sample alone by default.
     """
