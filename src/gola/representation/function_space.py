@@ -1,6 +1,6 @@
 """The common space in which functions known at different points become comparable."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, final
 
@@ -9,8 +9,18 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gola.representation.cholesky import cholesky, cholesky_solve
-from gola.representation.cosines import amplitudes, combine, evaluate, gram, gram_and_moments, lowest_waves, moments
+from gola.representation.cosines import (
+    amplitudes,
+    combine,
+    evaluate,
+    gram,
+    gram_and_moments,
+    lowest_waves,
+    moments,
+    sums_and_moments,
+)
 from gola.representation.fitted import Fitted
+from gola.representation.many_fits import ManyFits
 from gola.representation.shared_points import Recent, runs
 from gola.threads import spread_over_threads
 
@@ -24,6 +34,8 @@ _PORTION = 4096
 _EVALUATED = 4096
 # A fit of fewer functions takes less than it takes to hand it to another thread.
 _WORTH_A_THREAD = 300
+# So many samples at points of their own are worth the inverse of the mean of their matrices.
+_MANY = 12
 
 
 @final
@@ -58,6 +70,11 @@ class MeanPrior:
         uncertain = noise * torch.stack([fit.leverage for fit in fits]).mean()
         variance = (means - means.mean(dim=0)).square().mean(dim=0) - uncertain
         return MeanPrior(mean=means.mean(dim=0), variance=variance.clamp(min=0.0), noise=noise)
+
+    @property
+    def firmness(self) -> Float[Tensor, " channel"]:
+        """How firmly the mean is known, in units of the noise: its weight in the normal equations."""
+        return torch.where(self.noise > 0.0, self.noise / self.variance, 0.0)
 
     def repeated(self, count: int) -> "MeanPrior":
         """Return the same for the channels of several samples, one after the other."""
@@ -186,7 +203,45 @@ class FunctionSpace(Fitted):
             columns = fit.coefficients if means is None else fit.with_mean(means.repeated(count))
             return columns.unflatten(1, (count, -1)).transpose(0, 1)
 
-        return torch.cat(self._each(fitted, runs(points)))
+        parts = runs(points)
+        together = self._fitted_together(points, values, means) if len(parts) == len(points) >= _MANY else None
+        return torch.cat(self._each(fitted, parts)) if together is None else together
+
+    def _fitted_together(
+        self,
+        points: Sequence[Float[Tensor, "_ dim"]],
+        values: Sequence[Float[Tensor, "_ channel"]],
+        means: MeanPrior | None,
+    ) -> Float[Tensor, "sample mode channel"] | None:
+        """Fit samples at points of their own without a factor for each, where that is quicker."""
+        is_traced = torch.compiler.is_compiling() or any(one.requires_grad for one in [*points, *values])
+        if is_traced or self.num_modes < _WORTH_A_THREAD or self.dim == 1 or self.penalties.device.type != "cpu":
+            return None
+        centres = torch.stack([one.double().mean(dim=0) for one in values])
+
+        def summed(row: int) -> tuple[Float[Tensor, "*wave"], Float[Tensor, "mode channel"]]:
+            return sums_and_moments(self._portions(points[row], values[row].double() - centres[row]), self.num_modes)
+
+        sums, right = zip(*self._each(summed, range(len(points))), strict=True)
+        prior = MeanPrior.free(centres[0]) if means is None else means
+        known = prior.firmness * (prior.mean - centres)
+        found = ManyFits(
+            sums=torch.stack(sums),
+            right=torch.stack(right).mT + known[..., None] * self.averages,
+            penalties=self.penalties,
+            averages=self.averages,
+            firmness=prior.firmness,
+        ).solutions()
+        if found is None:
+            return None
+        found[..., 0] += centres
+        return found.mT
+
+    def _portions(
+        self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
+    ) -> Iterator[tuple[Float[Tensor, "_ dim"], Float[Tensor, "_ channel"]]]:
+        """Yield the angles of the points with their values, in portions that fit into memory."""
+        return zip(self._angles_at(points).split(_PORTION), values.split(_PORTION), strict=True)
 
     def _each(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Call a function that fits for each item, on several threads where that takes milliseconds."""
@@ -199,7 +254,7 @@ class FunctionSpace(Fitted):
         self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
     ) -> Float[Tensor, "mode channel"]:
         """Return the sums over the points of function times value."""
-        portions = zip(self._angles_at(points).split(_PORTION), values.split(_PORTION), strict=True)
+        portions = self._portions(points, values)
         return torch.stack([moments(angles, self.waves, parts) for angles, parts in portions]).sum(dim=0)
 
     def gram(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
@@ -216,8 +271,7 @@ class FunctionSpace(Fitted):
         known = self._recent.known(points, self.penalties, self.lower)
         if known is not None:
             return known, self.moments(points, values)
-        portions = zip(self._angles_at(points).split(_PORTION), values.split(_PORTION), strict=True)
-        matrix, sums = gram_and_moments(portions, self.num_modes)
+        matrix, sums = gram_and_moments(self._portions(points, values), self.num_modes)
         matrix.diagonal().add_(self.penalties)
         return self._recent.keep(cholesky(matrix), points, self.penalties, self.lower), sums
 
