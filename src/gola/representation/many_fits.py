@@ -22,8 +22,10 @@ from gola.threads import spread_over_threads
 
 # Errors of the solutions, in the norm of the equations, as a share of the solutions.
 _TOLERANCE = 1e-12
-# For so many functions a Cholesky factor takes as long as a step.
+# Cholesky factors of so many functions take as long as a step for one right side.
 _FUNCTIONS_PER_STEP = 10
+# Fewer steps never suffice.
+_FEWEST_STEPS = 15
 # Right sides that are solved for at once.
 _AT_ONCE = 40
 # So many samples show whether the others are worth a try.
@@ -61,7 +63,7 @@ class ManyFits:
 
     def solutions(self) -> Float[Tensor, "sample channel mode"] | None:
         """Return the coefficients; None where Cholesky factors of each sample are the better choice."""
-        precondition = self._inverse_of_mean()
+        precondition = self._inverse_of_mean() if self._most_steps >= _FEWEST_STEPS else None
         first = None if precondition is None else self._solved(slice(0, _PROBES), precondition)
         if precondition is None or first is None:
             return None
@@ -81,8 +83,12 @@ class ManyFits:
             known = self.firmness * (vectors @ self.averages)
             return torch.addcmul(products(vectors), known[..., None], self.averages)
 
-        most_steps = len(self.penalties) // _FUNCTIONS_PER_STEP
-        return conjugate_gradients(product, precondition, self.right[rows], most_steps)
+        return conjugate_gradients(product, precondition, self.right[rows], self._most_steps)
+
+    @property
+    def _most_steps(self) -> int:
+        """From how many steps on factors are quicker, which are made once for all channels."""
+        return len(self.penalties) // (_FUNCTIONS_PER_STEP * self.right.shape[1])
 
     def _inverse_of_mean(self) -> Multiply | None:
         """Return the inverse of the mean of all matrices, unless it takes more digits than single precision has."""
