@@ -15,6 +15,7 @@ from gola.representation.cosines import (
     evaluate,
     gram,
     gram_and_moments,
+    gram_of_sums,
     lowest_waves,
     moments,
     sums_and_moments,
@@ -197,34 +198,59 @@ class FunctionSpace(Fitted):
             means: What is known of the means of the functions.
         """
 
-        def fitted(rows: slice) -> Float[Tensor, "some_sample mode channel"]:
-            count = rows.stop - rows.start
-            fit = self._fit(points[rows.start], torch.cat([one.double() for one in values[rows]], dim=1))
-            columns = fit.coefficients if means is None else fit.with_mean(means.repeated(count))
-            return columns.unflatten(1, (count, -1)).transpose(0, 1)
+        together = runs(points)
+        counts = [rows.stop - rows.start for rows in together]
+        places = [points[rows.start] for rows in together]
+        columns = [torch.cat([one.double() for one in values[rows]], dim=1) for rows in together]
+        fitted = self._of_many if self._are_many(places, columns) else self._of_each
+        priors = [None if means is None else means.repeated(count) for count in counts]
+        found = fitted(places, columns, priors)
+        return torch.cat(
+            [one.unflatten(1, (count, -1)).transpose(0, 1) for one, count in zip(found, counts, strict=True)]
+        )
 
-        parts = runs(points)
-        together = self._fitted_together(points, values, means) if len(parts) == len(points) >= _MANY else None
-        return torch.cat(self._each(fitted, parts)) if together is None else together
-
-    def _fitted_together(
+    def _of_each(
         self,
         points: Sequence[Float[Tensor, "_ dim"]],
-        values: Sequence[Float[Tensor, "_ channel"]],
-        means: MeanPrior | None,
-    ) -> Float[Tensor, "sample mode channel"] | None:
-        """Fit samples at points of their own without a factor for each, where that is quicker."""
-        is_traced = torch.compiler.is_compiling() or any(one.requires_grad for one in [*points, *values])
-        if is_traced or self.num_modes < _WORTH_A_THREAD or self.dim == 1 or self.penalties.device.type != "cpu":
-            return None
-        centres = torch.stack([one.double().mean(dim=0) for one in values])
+        values: Sequence[Float[Tensor, "_ _"]],
+        means: Sequence[MeanPrior | None],
+    ) -> Sequence[Float[Tensor, "mode _"]]:
+        """Return the coefficients for points that differ, with a factor for each."""
 
-        def summed(row: int) -> tuple[Float[Tensor, "*wave"], Float[Tensor, "mode channel"]]:
-            return sums_and_moments(self._portions(points[row], values[row].double() - centres[row]), self.num_modes)
+        def fitted(row: int) -> Float[Tensor, "mode _"]:
+            return self._fit(points[row], values[row]).with_mean(means[row])
+
+        return self._each(fitted, range(len(points)))
+
+    def _are_many(
+        self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ _"]]
+    ) -> bool:
+        """Whether samples at points of their own may be worth solving for together."""
+        is_large = len(points) >= _MANY and self.num_modes >= _WORTH_A_THREAD and self.dim > 1
+        if not is_large or torch.compiler.is_compiling() or self.penalties.device.type != "cpu":
+            return False
+        has_gradient = any(one.requires_grad for one in [*points, *values])
+        return not has_gradient and all(one.shape[1] == values[0].shape[1] for one in values)
+
+    def _of_many(
+        self,
+        points: Sequence[Float[Tensor, "_ dim"]],
+        values: Sequence[Float[Tensor, "_ _"]],
+        means: Sequence[MeanPrior | None],
+    ) -> Sequence[Float[Tensor, "mode _"]]:
+        """Return the same as :meth:`_of_each`, without a factor for each where that is quicker."""
+        centres = [one.mean(dim=0) for one in values]
+
+        def summed(row: int) -> tuple[Float[Tensor, "*wave"], Float[Tensor, "mode _"]]:
+            return sums_and_moments(self._portions(points[row], values[row] - centres[row]), self.num_modes)
+
+        def factorised(row: int) -> Float[Tensor, "mode _"]:
+            factors = self._factors(gram_of_sums(sums[row], self.num_modes))
+            return self._solved(factors, right[row], values[row] - centres[row], centres[row]).with_mean(means[row])
 
         sums, right = zip(*self._each(summed, range(len(points))), strict=True)
-        prior = MeanPrior.free(centres[0]) if means is None else means
-        known = prior.firmness * (prior.mean - centres)
+        prior = MeanPrior.free(centres[0]) if means[0] is None else means[0]
+        known = prior.firmness * (prior.mean - torch.stack(centres))
         found = ManyFits(
             sums=torch.stack(sums),
             right=torch.stack(right).mT + known[..., None] * self.averages,
@@ -233,9 +259,9 @@ class FunctionSpace(Fitted):
             firmness=prior.firmness,
         ).solutions()
         if found is None:
-            return None
-        found[..., 0] += centres
-        return found.mT
+            return self._each(factorised, range(len(points)))
+        found[..., 0] += torch.stack(centres)
+        return found.mT.unbind()
 
     def _portions(
         self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
@@ -272,8 +298,11 @@ class FunctionSpace(Fitted):
         if known is not None:
             return known, self.moments(points, values)
         matrix, sums = gram_and_moments(self._portions(points, values), self.num_modes)
-        matrix.diagonal().add_(self.penalties)
-        return self._recent.keep(cholesky(matrix), points, self.penalties, self.lower), sums
+        return self._recent.keep(self._factors(matrix), points, self.penalties, self.lower), sums
+
+    def _factors(self, gram: Float[Tensor, "mode mode"]) -> Float[Tensor, "mode mode"]:
+        gram.diagonal().add_(self.penalties)
+        return cholesky(gram)
 
     def fits(
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
@@ -286,16 +315,25 @@ class FunctionSpace(Fitted):
         return [fit for fits in self._each(fitted, runs(points)) for fit in fits]
 
     def _fit(self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]) -> "FunctionFit":
-        centre, averages = values.mean(dim=0), self.averages
+        centre = values.mean(dim=0)
         factors, sums = self._factors_and_moments(points, values - centre)
+        return self._solved(factors, sums, values - centre, centre)
+
+    def _solved(
+        self,
+        factors: Float[Tensor, "mode mode"],
+        sums: Float[Tensor, "mode channel"],
+        centred: Float[Tensor, "point channel"],
+        centre: Float[Tensor, " channel"],
+    ) -> "FunctionFit":
         # How much a unit of the mean pulls at each coefficient is one more column: the factors are read once.
-        solved = cholesky_solve(torch.cat([sums, averages[:, None]], dim=1), factors)
+        solved = cholesky_solve(torch.cat([sums, self.averages[:, None]], dim=1), factors)
         solution, pulls = solved[:, :-1], solved[:, -1]
         # The likeliest variance of noise, where penalties are its ratios to the variances of coefficients.
-        noise = ((values - centre).square().sum(dim=0) - (sums * solution).sum(dim=0)).clamp(min=0.0) / len(values)
+        noise = (centred.square().sum(dim=0) - (sums * solution).sum(dim=0)).clamp(min=0.0) / len(centred)
         # The constant carries the mean; it is added out of place, for derivatives.
         coefficients = torch.cat([solution[:1] + centre, solution[1:]])
-        return FunctionFit(coefficients=coefficients, averages=averages, pulls=pulls, noise=noise)
+        return FunctionFit(coefficients=coefficients, averages=self.averages, pulls=pulls, noise=noise)
 
 
 @final
@@ -325,8 +363,10 @@ class FunctionFit:
         """The variance of the mean, in units of the noise."""
         return self.averages @ self.pulls
 
-    def with_mean(self, prior: MeanPrior) -> Float[Tensor, "mode channel"]:
+    def with_mean(self, prior: MeanPrior | None) -> Float[Tensor, "mode channel"]:
         """Return the coefficients given what is known of the mean: the function moves where it is uncertain."""
+        if prior is None:
+            return self.coefficients
         uncertain = prior.noise * self.leverage
         total = prior.variance + uncertain
         doubt = torch.where(total > 0.0, uncertain / total, 0.0)

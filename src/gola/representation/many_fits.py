@@ -24,8 +24,8 @@ from gola.threads import spread_over_threads
 _TOLERANCE = 1e-12
 # Cholesky factors of so many functions take as long as a step for one right side.
 _FUNCTIONS_PER_STEP = 10
-# Fewer steps never suffice.
-_FEWEST_STEPS = 15
+# Fewer steps never suffice, and some show how many it takes.
+_FEWEST_STEPS, _TELLING_STEPS = 15, 8
 # Right sides that are solved for at once.
 _AT_ONCE = 40
 # So many samples show whether the others are worth a try.
@@ -174,15 +174,19 @@ def conjugate_gradients(
     found, left = torch.zeros_like(right), right.clone()
     direction = precondition(left)
     size = start = _inner(left, direction)
-    for _ in range(most_steps):
+    for number in range(1, most_steps + 1):
         image = product(direction)
         step = size / _inner(direction, image).clamp(min=least)
         found.addcmul_(step, direction)
         left.addcmul_(step, image, value=-1.0)
         steered = precondition(left)
         before, size = size, _inner(left, steered)
-        if bool((size <= _TOLERANCE**2 * start).all()):
+        error = float((size / start.clamp(min=least)).max().clamp(min=0.0).sqrt())
+        if error <= _TOLERANCE:
             return found
+        # The error falls by about the same share with every step.
+        if number >= _TELLING_STEPS and not error ** (most_steps / number) <= _TOLERANCE:
+            return None
         direction = torch.addcmul(steered, size / before.clamp(min=least), direction)
     return None
 
