@@ -169,6 +169,11 @@ class Kernel(ClosedForm):
         kernel = self.kernel(self.kernel.weighted(self.inputs, features) - self.centre, self.known_inputs)
         return (torch.einsum("ts,smc->tmc", kernel, self.dual) + self.offset) * factors[:, None, None]
 
+    @property
+    def expects_errors(self) -> bool:
+        """Yes."""
+        return True
+
     def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"]:
         """Return the covariance of errors under the kernel as a prior, given the samples without their copies."""
         cloud, factors = self.homogeneity.of_cloud(self.seen(cloud))
