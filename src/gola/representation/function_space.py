@@ -197,7 +197,6 @@ class FunctionSpace(Fitted):
             values: At the points.
             means: What is known of the means of the functions.
         """
-
         together = runs(points)
         counts = [rows.stop - rows.start for rows in together]
         places = [points[rows.start] for rows in together]
@@ -222,9 +221,7 @@ class FunctionSpace(Fitted):
 
         return self._each(fitted, range(len(points)))
 
-    def _are_many(
-        self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ _"]]
-    ) -> bool:
+    def _are_many(self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ _"]]) -> bool:
         """Whether samples at points of their own may be worth solving for together."""
         is_large = len(points) >= _MANY and self.num_modes >= _WORTH_A_THREAD and self.dim > 1
         if not is_large or torch.compiler.is_compiling() or self.penalties.device.type != "cpu":

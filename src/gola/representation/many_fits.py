@@ -73,9 +73,7 @@ class ManyFits:
         parts = [part for part in found if part is not None]
         return torch.cat(parts) if len(parts) == len(found) else None
 
-    def _solved(
-        self, rows: slice, precondition: Multiply
-    ) -> Float[Tensor, "some_sample channel mode"] | None:
+    def _solved(self, rows: slice, precondition: Multiply) -> Float[Tensor, "some_sample channel mode"] | None:
         """Solve for some samples, if that takes few steps."""
         products = GramProducts.of(self.sums[rows], self.penalties)
 
@@ -169,7 +167,6 @@ def conjugate_gradients(
     most_steps: int,
 ) -> Float[Tensor, "*shape"] | None:
     """Solve for every right side, the last axis of which is its own; None if that takes more steps."""
-
     least = torch.finfo(right.dtype).tiny  # a right side of zeros
     found, left = torch.zeros_like(right), right.clone()
     direction = precondition(left)

@@ -63,11 +63,14 @@ def fit_ridge(
     dual = torch.cholesky_solve(targets - terms @ coefficients, factor)
     rows = slice(num_held_out)
     fitted = kernel[..., rows, :] @ dual + terms[rows] @ coefficients
-    residuals = _residuals_of_first if num_held_out is not None and groups is not None else _held_out_residuals
+    if groups is not None and num_held_out is not None:
+        residuals = _residuals_of_first(precision, dual, groups)
+    else:
+        residuals = _held_out_residuals(precision, dual, groups)
     return RidgeFit(
         dual=dual,
         free=coefficients,
-        held_out=fitted + penalty * dual[..., rows, :] - residuals(precision, dual, groups)[..., rows, :],
+        held_out=fitted + penalty * dual[..., rows, :] - residuals[..., rows, :],
     )
 
 
