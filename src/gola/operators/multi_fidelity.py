@@ -172,6 +172,11 @@ class MultiFidelity(Operator):
         """Return nothing: what suits the correction may not suit the solution."""
         return None
 
+    @property
+    def expects_errors(self) -> bool:
+        """As the operator that learns the correction."""
+        return self.base.expects_errors
+
     def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"] | None:
         """Return how errors of the correction should vary together."""
         return self.base.error_covariance(cloud)

@@ -277,6 +277,11 @@ class Operator(torch.nn.Module, ABC):
         """Return how errors of predictions should vary together, up to a factor; None where the operator cannot say."""
         return None
 
+    @property
+    def expects_errors(self) -> bool:
+        """Whether this operator can say how its errors vary: only then is it asked, with a cloud of all samples."""
+        return False
+
     def held_out_variances(self, cloud: Cloud) -> Float[Tensor, " sample"] | None:  # noqa: ARG002
         """Return the same variances of the training samples, had each been held out.
 

@@ -33,6 +33,8 @@ class Session:
         accelerator: ``"cpu"`` or ``"cuda"``; None for CUDA where there is any.
         devices: Processes per machine, each with a device of its own; they share the samples of every batch.
         num_nodes: Machines.
+        num_workers: Processes on this machine that the automatic choice fits its candidates in, side by side.
+        scheduler: Address of a Dask scheduler whose workers fit them instead, for instance ``tcp://host:8786``.
         precision: Of the arithmetic; None for ``"bf16-mixed"`` where the device is made for it, else ``"32-true"``.
         loggers: Lightning's, or anything with their ``log_metrics``; called after every epoch.
         on_progress: Called after every step, in the first process.
@@ -47,6 +49,8 @@ class Session:
     accelerator: Literal["cpu", "cuda"] | None = None
     devices: int = 1
     num_nodes: int = 1
+    num_workers: int = 1
+    scheduler: str | None = None
     precision: Precision | None = None
     loggers: Sequence[Logger] = ()
     on_progress: Callable[[Progress], object] = lambda _: None
@@ -54,7 +58,7 @@ class Session:
     stop: Callable[[], bool] = lambda: False
 
     def __post_init__(self) -> None:
-        for name in ("devices", "num_nodes"):
+        for name in ("devices", "num_nodes", "num_workers"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}.")
         if not self.checkpoint_seconds >= 0:
@@ -63,6 +67,11 @@ class Session:
             raise ValueError("accelerator is 'cuda' and PyTorch finds no CUDA device; leave it out to use the CPU.")
         if self.precision == "16-mixed" and (self.accelerator == "cpu" or not torch.cuda.is_available()):
             raise ValueError("precision '16-mixed' needs a CUDA device; use 'bf16-mixed' on the CPU.")
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether there are other processes to fit candidates in."""
+        return self.num_workers > 1 or self.scheduler is not None
 
     @property
     def is_first_process(self) -> bool:

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 from jaxtyping import Float
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf, spotrf, spotri
 from torch import Tensor
 
 
@@ -26,3 +26,12 @@ def cholesky_solve(right: Float[Tensor, "row column"], factor: Float[Tensor, "ro
     return torch.linalg.solve_triangular(
         factor.mT, torch.linalg.solve_triangular(factor, right, upper=False), upper=True
     )
+
+
+def inverse_in_single(matrix: Float[Tensor, "row row"]) -> Float[Tensor, "row row"] | None:
+    """Return the inverse in single precision; None of a matrix that is not positive definite up to its rounding."""
+    factor, failed = spotrf(matrix.float().numpy().T, lower=0, overwrite_a=1)
+    if failed:
+        return None
+    half = torch.from_numpy(spotri(factor, lower=0, overwrite_c=1)[0])
+    return half + half.triu(1).mT

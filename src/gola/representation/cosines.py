@@ -146,6 +146,14 @@ def gram_and_moments(
         portions: Angles and values of all points, in portions that fit into memory.
         num_modes: Number of functions.
     """
+    sums, totals = sums_and_moments(portions, num_modes)
+    return gram_of_sums(sums, num_modes), totals
+
+
+def sums_and_moments(
+    portions: Iterable[tuple[Float[Tensor, "_ dim"], Float[Tensor, "_ channel"]]], num_modes: int
+) -> tuple[Float[Tensor, "*wave"], Float[Tensor, "mode channel"]]:
+    """Return the sums of products of cosines that a Gram matrix follows from, and :func:`moments`."""
     sums, totals = [], []
     for angles, values in portions:
         waves = lowest_waves(num_modes, angles.shape[1])
@@ -156,7 +164,7 @@ def gram_and_moments(
         totals.append(
             _moments_of([axis[:size] for axis in axes], waves, values) if few else moments(angles, waves, values)
         )
-    return _gram_of(_sum(sums), num_modes), _sum(totals)
+    return _sum(sums), _sum(totals)
 
 
 def _sum(parts: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
@@ -189,10 +197,10 @@ def gram(portions: Iterable[Float[Tensor, "_ dim"]], num_modes: int) -> Float[Te
     sums = _sums_of_cosines(first, count)
     for angles in others:
         sums += _sums_of_cosines(angles, count)
-    return _gram_of(sums, num_modes)
+    return gram_of_sums(sums, num_modes)
 
 
-def _gram_of(sums: Float[Tensor, "*wave"], num_modes: int) -> Float[Tensor, "mode mode"]:
+def gram_of_sums(sums: Float[Tensor, "*wave"], num_modes: int) -> Float[Tensor, "mode mode"]:
     """Return the sums over the points of products of functions, from the sums of products of cosines along the axes."""
     dim = sums.ndim
     waves = lowest_waves(num_modes, dim)

@@ -1,6 +1,6 @@
 """The common space in which functions known at different points become comparable."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, final
 
@@ -9,8 +9,19 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gola.representation.cholesky import cholesky, cholesky_solve
-from gola.representation.cosines import amplitudes, combine, evaluate, gram, gram_and_moments, lowest_waves, moments
+from gola.representation.cosines import (
+    amplitudes,
+    combine,
+    evaluate,
+    gram,
+    gram_and_moments,
+    gram_of_sums,
+    lowest_waves,
+    moments,
+    sums_and_moments,
+)
 from gola.representation.fitted import Fitted
+from gola.representation.many_fits import ManyFits
 from gola.representation.shared_points import Recent, runs
 from gola.threads import spread_over_threads
 
@@ -24,6 +35,8 @@ _PORTION = 4096
 _EVALUATED = 4096
 # A fit of fewer functions takes less than it takes to hand it to another thread.
 _WORTH_A_THREAD = 300
+# So many samples at points of their own are worth the inverse of the mean of their matrices.
+_MANY = 12
 
 
 @final
@@ -58,6 +71,11 @@ class MeanPrior:
         uncertain = noise * torch.stack([fit.leverage for fit in fits]).mean()
         variance = (means - means.mean(dim=0)).square().mean(dim=0) - uncertain
         return MeanPrior(mean=means.mean(dim=0), variance=variance.clamp(min=0.0), noise=noise)
+
+    @property
+    def firmness(self) -> Float[Tensor, " channel"]:
+        """How firmly the mean is known, in units of the noise: its weight in the normal equations."""
+        return torch.where(self.noise > 0.0, self.noise / self.variance, 0.0)
 
     def repeated(self, count: int) -> "MeanPrior":
         """Return the same for the channels of several samples, one after the other."""
@@ -179,14 +197,74 @@ class FunctionSpace(Fitted):
             values: At the points.
             means: What is known of the means of the functions.
         """
+        together = runs(points)
+        counts = [rows.stop - rows.start for rows in together]
+        places = [points[rows.start] for rows in together]
+        columns = [torch.cat([one.double() for one in values[rows]], dim=1) for rows in together]
+        fitted = self._of_many if self._are_many(places, columns) else self._of_each
+        priors = [None if means is None else means.repeated(count) for count in counts]
+        found = fitted(places, columns, priors)
+        return torch.cat(
+            [one.unflatten(1, (count, -1)).transpose(0, 1) for one, count in zip(found, counts, strict=True)]
+        )
 
-        def fitted(rows: slice) -> Float[Tensor, "some_sample mode channel"]:
-            count = rows.stop - rows.start
-            fit = self._fit(points[rows.start], torch.cat([one.double() for one in values[rows]], dim=1))
-            columns = fit.coefficients if means is None else fit.with_mean(means.repeated(count))
-            return columns.unflatten(1, (count, -1)).transpose(0, 1)
+    def _of_each(
+        self,
+        points: Sequence[Float[Tensor, "_ dim"]],
+        values: Sequence[Float[Tensor, "_ _"]],
+        means: Sequence[MeanPrior | None],
+    ) -> Sequence[Float[Tensor, "mode _"]]:
+        """Return the coefficients for points that differ, with a factor for each."""
 
-        return torch.cat(self._each(fitted, runs(points)))
+        def fitted(row: int) -> Float[Tensor, "mode _"]:
+            return self._fit(points[row], values[row]).with_mean(means[row])
+
+        return self._each(fitted, range(len(points)))
+
+    def _are_many(self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ _"]]) -> bool:
+        """Whether samples at points of their own may be worth solving for together."""
+        is_large = len(points) >= _MANY and self.num_modes >= _WORTH_A_THREAD and self.dim > 1
+        if not is_large or torch.compiler.is_compiling() or self.penalties.device.type != "cpu":
+            return False
+        has_gradient = any(one.requires_grad for one in [*points, *values])
+        return not has_gradient and all(one.shape[1] == values[0].shape[1] for one in values)
+
+    def _of_many(
+        self,
+        points: Sequence[Float[Tensor, "_ dim"]],
+        values: Sequence[Float[Tensor, "_ _"]],
+        means: Sequence[MeanPrior | None],
+    ) -> Sequence[Float[Tensor, "mode _"]]:
+        """Return the same as :meth:`_of_each`, without a factor for each where that is quicker."""
+        centres = [one.mean(dim=0) for one in values]
+
+        def summed(row: int) -> tuple[Float[Tensor, "*wave"], Float[Tensor, "mode _"]]:
+            return sums_and_moments(self._portions(points[row], values[row] - centres[row]), self.num_modes)
+
+        def factorised(row: int) -> Float[Tensor, "mode _"]:
+            factors = self._factors(gram_of_sums(sums[row], self.num_modes))
+            return self._solved(factors, right[row], values[row] - centres[row], centres[row]).with_mean(means[row])
+
+        sums, right = zip(*self._each(summed, range(len(points))), strict=True)
+        prior = MeanPrior.free(centres[0]) if means[0] is None else means[0]
+        known = prior.firmness * (prior.mean - torch.stack(centres))
+        found = ManyFits(
+            sums=torch.stack(sums),
+            right=torch.stack(right).mT + known[..., None] * self.averages,
+            penalties=self.penalties,
+            averages=self.averages,
+            firmness=prior.firmness,
+        ).solutions()
+        if found is None:
+            return self._each(factorised, range(len(points)))
+        found[..., 0] += torch.stack(centres)
+        return found.mT.unbind()
+
+    def _portions(
+        self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
+    ) -> Iterator[tuple[Float[Tensor, "_ dim"], Float[Tensor, "_ channel"]]]:
+        """Yield the angles of the points with their values, in portions that fit into memory."""
+        return zip(self._angles_at(points).split(_PORTION), values.split(_PORTION), strict=True)
 
     def _each(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Call a function that fits for each item, on several threads where that takes milliseconds."""
@@ -199,7 +277,7 @@ class FunctionSpace(Fitted):
         self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
     ) -> Float[Tensor, "mode channel"]:
         """Return the sums over the points of function times value."""
-        portions = zip(self._angles_at(points).split(_PORTION), values.split(_PORTION), strict=True)
+        portions = self._portions(points, values)
         return torch.stack([moments(angles, self.waves, parts) for angles, parts in portions]).sum(dim=0)
 
     def gram(self, points: Float[Tensor, "point dim"]) -> Float[Tensor, "mode mode"]:
@@ -216,10 +294,12 @@ class FunctionSpace(Fitted):
         known = self._recent.known(points, self.penalties, self.lower)
         if known is not None:
             return known, self.moments(points, values)
-        portions = zip(self._angles_at(points).split(_PORTION), values.split(_PORTION), strict=True)
-        matrix, sums = gram_and_moments(portions, self.num_modes)
-        matrix.diagonal().add_(self.penalties)
-        return self._recent.keep(cholesky(matrix), points, self.penalties, self.lower), sums
+        matrix, sums = gram_and_moments(self._portions(points, values), self.num_modes)
+        return self._recent.keep(self._factors(matrix), points, self.penalties, self.lower), sums
+
+    def _factors(self, gram: Float[Tensor, "mode mode"]) -> Float[Tensor, "mode mode"]:
+        gram.diagonal().add_(self.penalties)
+        return cholesky(gram)
 
     def fits(
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
@@ -232,16 +312,25 @@ class FunctionSpace(Fitted):
         return [fit for fits in self._each(fitted, runs(points)) for fit in fits]
 
     def _fit(self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]) -> "FunctionFit":
-        centre, averages = values.mean(dim=0), self.averages
+        centre = values.mean(dim=0)
         factors, sums = self._factors_and_moments(points, values - centre)
+        return self._solved(factors, sums, values - centre, centre)
+
+    def _solved(
+        self,
+        factors: Float[Tensor, "mode mode"],
+        sums: Float[Tensor, "mode channel"],
+        centred: Float[Tensor, "point channel"],
+        centre: Float[Tensor, " channel"],
+    ) -> "FunctionFit":
         # How much a unit of the mean pulls at each coefficient is one more column: the factors are read once.
-        solved = cholesky_solve(torch.cat([sums, averages[:, None]], dim=1), factors)
+        solved = cholesky_solve(torch.cat([sums, self.averages[:, None]], dim=1), factors)
         solution, pulls = solved[:, :-1], solved[:, -1]
         # The likeliest variance of noise, where penalties are its ratios to the variances of coefficients.
-        noise = ((values - centre).square().sum(dim=0) - (sums * solution).sum(dim=0)).clamp(min=0.0) / len(values)
+        noise = (centred.square().sum(dim=0) - (sums * solution).sum(dim=0)).clamp(min=0.0) / len(centred)
         # The constant carries the mean; it is added out of place, for derivatives.
         coefficients = torch.cat([solution[:1] + centre, solution[1:]])
-        return FunctionFit(coefficients=coefficients, averages=averages, pulls=pulls, noise=noise)
+        return FunctionFit(coefficients=coefficients, averages=self.averages, pulls=pulls, noise=noise)
 
 
 @final
@@ -271,8 +360,10 @@ class FunctionFit:
         """The variance of the mean, in units of the noise."""
         return self.averages @ self.pulls
 
-    def with_mean(self, prior: MeanPrior) -> Float[Tensor, "mode channel"]:
+    def with_mean(self, prior: MeanPrior | None) -> Float[Tensor, "mode channel"]:
         """Return the coefficients given what is known of the mean: the function moves where it is uncertain."""
+        if prior is None:
+            return self.coefficients
         uncertain = prior.noise * self.leverage
         total = prior.variance + uncertain
         doubt = torch.where(total > 0.0, uncertain / total, 0.0)

@@ -55,7 +55,7 @@ def trial_of(samples, members=("kernel", "spectral"), inputs="f", **settings):
     trial = Trial(config=config, task=replace(task_of(samples), inputs=(Channel(name=inputs),)))
     for name in members:
         if name != "spectral":
-            trial.add_operator(name)
+            trial.try_operators([name])
     return trial
 
 

@@ -68,3 +68,13 @@ def test_several_regressions_are_fitted_as_if_each_were_alone():
         torch.testing.assert_close(together.dual[node], alone.dual)
         torch.testing.assert_close(together.free[node], alone.free)
         torch.testing.assert_close(together.held_out[node], alone.held_out)
+
+
+def test_the_first_samples_are_held_out_as_if_all_were():
+    features, targets = random_matrix(2, 12, 20), random_matrix(2, 12, 4, seed=1)
+    kernel = features @ features.mT
+    for groups in (torch.arange(12).view(3, 4).T, None):
+        wanted = fit_ridge(kernel, targets, 1e-3, groups=groups)
+        found = fit_ridge(kernel, targets, 1e-3, groups=groups, num_held_out=4)
+        assert torch.equal(found.dual, wanted.dual)
+        torch.testing.assert_close(found.held_out, wanted.held_out[:, :4])

@@ -230,6 +230,11 @@ class Auto(Operator):
 
         return self._sum(cloud, queries.sizes, predicted)
 
+    @property
+    def expects_errors(self) -> bool:
+        """As the operator that was chosen."""
+        return (main := self._main()) is not None and main.expects_errors
+
     def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"] | None:
         """Return how the errors of the member with the largest weight should vary together, where it says so."""
         return None if (main := self._main()) is None else main.error_covariance(cloud)

@@ -65,9 +65,7 @@ def choose(config: "AutoConfig", task: FitTask) -> Chosen | list[tuple[int, ...]
     every = {name: OPERATORS[name] for name in config.members}
     fitting = {name: kind for name, kind in every.items() if config.dim <= kind.config_type.largest_dim} or every
     kinds = {name: kind for name, kind in fitting.items() if kind.is_worth_trying(task)} or fitting
-    for name, kind in kinds.items():
-        if kind.holds_out and trial.has_time_for(name):
-            trial.try_operator(name)
+    trial.try_operators([name for name, kind in kinds.items() if kind.holds_out])
     groups = _groups(trial)
     if len(groups) > 1:
         return groups

@@ -1,19 +1,20 @@
 """A choice in the making: what was tried, how long it may take, and what is known of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from gola.data.dataset import Dataset
 from gola.fitting.auto.budget import Budget
 from gola.fitting.auto.candidates import Candidates
 from gola.fitting.auto.ensemble import NetworkEnsemble
 from gola.fitting.auto.kept_fit import KeptFit
+from gola.fitting.auto.side_by_side import UNFIT, fit_candidate, fitted_side_by_side
 from gola.fitting.configs import config_for
 from gola.operators.closed_form.preprocessing import Preprocessing
-from gola.operators.operator import FitResult, Operator
+from gola.operators.operator import FitResult, Operator, OperatorConfig
 from gola.operators.scaling import Scaling
 from gola.protocol import FitTask
 from gola.registry import OPERATORS
@@ -61,18 +62,30 @@ class Trial:
         self.remarks.append(f"There was no time left for {name}.")
         return False
 
-    def try_operator(self, name: str) -> None:
-        """Fit to all samples; an operator that cannot be fitted to them is left out, and the reason kept."""
+    def try_operators(self, names: Sequence[str]) -> None:
+        """Fit operators to all samples, one after the other or, where there are workers, side by side."""
+        if self.task.session.has_workers and self.budget.seconds is None:
+            fits = self._fitted_side_by_side(names)
+            for name in names:
+                self.try_operator(name, fits[name])
+            return
+        for name in names:
+            if self.has_time_for(name):
+                self.announce(f"fitting {name}")
+                self.try_operator(name, self._fitted(name))
+
+    def try_operator(self, name: str, found: FitResult | Exception) -> None:
+        """Add an operator; one that could not be fitted to the samples is left out, and the reason kept."""
         try:
-            self.add_operator(name)
-        except (ValueError, np.linalg.LinAlgError, torch.linalg.LinAlgError) as error:  # type: ignore[attr-defined]
+            self.add_operator(name, found)
+        except UNFIT as error:
             self.failures.append(error)
             self.remarks.append(f"{name} could not be fitted: {str(error).rstrip('.')}.")
 
-    def add_operator(self, name: str) -> None:
-        """Fit to all samples; held-out predictions come along."""
-        self.announce(f"fitting {name}")
-        result = self._fitted(name)
+    def add_operator(self, name: str, result: FitResult | Exception) -> None:
+        """Add an operator that was fitted to all samples, with its held-out predictions."""
+        if isinstance(result, Exception):
+            raise result
         assert result.held_out is not None
         if not all(np.isfinite(found).all() for found in result.held_out.predictions):
             raise ValueError("its predictions of held-out samples are not finite")
@@ -87,20 +100,49 @@ class Trial:
         if isinstance(found := result.operator.preprocessing(), Preprocessing):
             self.preprocessing = found
 
-    def _fitted(self, name: str) -> FitResult:
-        """Fit an operator, or take it from an earlier call that was interrupted."""
-        config, session = config_for(self.data, name), self.task.session
-        operator: Operator = OPERATORS[name](config)
-        kept = KeptFit(
-            folder=None if session.folder is None else session.folder / name,
+    def _fitted(self, name: str) -> FitResult | Exception:
+        """Fit an operator, or take it from an earlier call that was interrupted; return why it cannot be fitted."""
+        try:
+            known = self._known(name)
+            return self._keep(name, fit_candidate(*self._candidate(name), self.task)) if known is None else known
+        except UNFIT as error:
+            return error
+
+    def _fitted_side_by_side(self, names: Sequence[str]) -> dict[str, FitResult | Exception]:
+        """Return the same for several operators."""
+        found: dict[str, FitResult | Exception] = {}
+        candidates = {}
+        for name in names:
+            try:
+                if (known := self._known(name)) is None:
+                    candidates[name] = self._candidate(name)
+                else:
+                    found[name] = known
+            except UNFIT as error:
+                found[name] = error
+        self.announce(f"fitting {', '.join(candidates)}")
+        for name, result in fitted_side_by_side(candidates, self.task):
+            found[name] = self._keep(name, result) if isinstance(result, FitResult) else result
+        return found
+
+    def _candidate(self, name: str) -> tuple[type[Operator], OperatorConfig]:
+        return OPERATORS[name], config_for(self.data, name)
+
+    def _known(self, name: str) -> FitResult | None:
+        """Return what an earlier call that was interrupted kept of an operator."""
+        kind, config = self._candidate(name)
+        return self._kept(name).load(kind(config)) if self.task.session.resume else None
+
+    def _keep(self, name: str, result: FitResult) -> FitResult:
+        self._kept(name).save(result)
+        return result
+
+    def _kept(self, name: str) -> KeptFit:
+        folder, (_, config) = self.task.session.folder, self._candidate(name)
+        return KeptFit(
+            folder=None if folder is None else folder / name,
             settings={"operator": name, "seed": self.task.seed, **config.to_dict(), **self.task.provenance},
         )
-        if session.resume and (result := kept.load(operator)) is not None:
-            return result
-        torch.manual_seed(self.task.seed)
-        result = operator.fit(self.task)
-        kept.save(result)
-        return result
 
     def announce(self, stage: str) -> None:
         """Say what begins, and the errors that are known so far."""

@@ -112,10 +112,10 @@ class ClosedForm(Fitted, Operator):
         """Fit to the samples of a task, which are predicted by leave-one-out besides."""
         self.require_samples(task)
         scaling = Scaling.fit(task.samples, normalised=self.normalised)
-        clouds = [
-            scaling.cloud(one.points, one.inputs, torch.float64, parameters=one.parameters) for one in task.samples
-        ]
-        cloud = Cloud.collate(clouds)
+        # Nothing holds on to the parts: of a million points each they would take gigabytes.
+        cloud = Cloud.collate(
+            [scaling.cloud(one.points, one.inputs, torch.float64, parameters=one.parameters) for one in task.samples]
+        )
         targets = torch.cat([scaling.encode(one.targets, torch.float64) for one in task.samples])
         self.fit_cloud(cloud, targets, Mesh.of(task, scaling.frame))
         predictions = self.leave_one_out()

@@ -163,25 +163,41 @@ class CopiedSamples:
         self, copies: Sequence[Copy]
     ) -> tuple[Float[Tensor, "row input_channel input_mode"], Float[Tensor, " row"]]:
         """Return the features of the samples and of one copy after the other, and what their solutions scale with."""
-        plain = self._seen(torch.eye(len(self.positive), dtype=torch.float64))
-        pairs = [plain, *(self._copy(copy) for copy in copies)]
+        self._see(copies)
+        pairs = [self._known[_key(self._unturned)], *(self._copy(copy) for copy in copies)]
         return torch.cat([features for features, _ in pairs]), torch.cat([factors for _, factors in pairs])
 
     def _copy(self, copy: Copy) -> tuple[Float[Tensor, "row input_channel input_mode"], Float[Tensor, " row"]]:
-        features, factors = self._seen(copy.inputs)
+        """Return the features of a copy that was seen."""
+        features, factors = self._known[_key(copy.inputs)]
         return copy.of_functions(self.inputs.space, features), factors
 
-    def _seen(
+    @property
+    def _unturned(self) -> Float[Tensor, "input_channel input_channel"]:
+        return torch.eye(len(self.positive), dtype=torch.float64)
+
+    def _see(self, copies: Sequence[Copy]) -> None:
+        """Find the features of all samples as they are and with channels that turned, at the points where they were.
+
+        They are fitted together: what that takes depends on the points most of all.
+        """
+        turns = {_key(turn): turn for turn in (self._unturned, *(copy.inputs for copy in copies))}
+        unknown = {key: turn for key, turn in turns.items() if key not in self._known}
+        if not unknown:
+            return
+        seen, factors = zip(*[self._turned(turn) for turn in unknown.values()], strict=True)
+        points = [points for points in self.samples.points for _ in unknown]
+        features = self.inputs.of(points, [values for sample in zip(*seen, strict=True) for values in sample])
+        by_turn = features.unflatten(0, (-1, len(unknown))).unbind(1)
+        self._known.update(zip(unknown, zip(by_turn, factors, strict=True), strict=True))
+
+    def _turned(
         self, turn: Float[Tensor, "input_channel input_channel"]
-    ) -> tuple[Float[Tensor, "row input_channel input_mode"], Float[Tensor, " row"]]:
-        """Return the features of all samples whose channels have turned, at the points where they were."""
-        key = turn.numpy().tobytes()
-        if key not in self._known:
-            turned = [values @ turn.to(values) for values in self.samples.inputs]
-            values, factors = without_amplitudes(turned, self.homogeneity)
-            seen = [transformed(one, self.positive, self.transform) for one in values]
-            self._known[key] = self.inputs.of(self.samples.points, seen), factors
-        return self._known[key]
+    ) -> tuple[list[Float[Tensor, "_ input_channel"]], Float[Tensor, " row"]]:
+        """Return the inputs with turned channels as they are seen, and what their solutions scale with."""
+        turned = [values @ turn.to(values) for values in self.samples.inputs]
+        values, factors = without_amplitudes(turned, self.homogeneity)
+        return [transformed(one, self.positive, self.transform) for one in values], factors
 
     def solutions_with(
         self, copies: Sequence[Copy]
@@ -217,6 +233,10 @@ class CopiedSamples:
         is_true = suspected.is_supported(self.samples.inputs, self.samples.targets)
         return [self.homogeneity, suspected] if is_true and not is_same else [self.homogeneity]
 
+    def under(self, homogeneity: Homogeneity) -> "CopiedSamples":
+        """Return the samples with other amplitudes taken out, or these."""
+        return self if homogeneity is self.homogeneity else replace(self, homogeneity=homogeneity)
+
     def best_kernel(self, near: InputKernel, copies: Sequence[Copy]) -> tuple[float, InputKernel]:
         """Return the best kernel near another one on samples and copies, after its leave-one-out error."""
         features, factors = self.features(copies)
@@ -225,6 +245,8 @@ class CopiedSamples:
 
     def symmetries(self, kernel: InputKernel) -> tuple[Symmetry, ...]:
         """Return a group of symmetries, without the identity, that a kernel fitted without copies does not refute."""
+        copies = {symmetry: self.copy_by(symmetry) for symmetry in self._candidates()}
+        self._see([*copies.values()])
         features, factors = self.features([])
         probes = self.probes(factors, [])
         weighted = kernel.weighted(self.inputs, features)
@@ -233,8 +255,7 @@ class CopiedSamples:
         fit = fit_ridge(kernel(known, known), probes.rows, kernel.penalty)
         rows = spread(len(self.samples), at_most=_TESTED_SAMPLES)
         errors = {}
-        for symmetry in self._candidates():
-            copy = self.copy_by(symmetry)
+        for symmetry, copy in copies.items():
             seen, sizes = self._copy(copy)
             copied = kernel.weighted(self.inputs, seen[rows]) - centre
             predicted = kernel(copied, known) @ fit.dual + fit.free
@@ -260,6 +281,10 @@ class CopiedSamples:
             for input_sign, output_sign in signs
         ]
         return [symmetry for symmetry in found[1:] if self.copy_by(symmetry).keeps(self.positive)]
+
+
+def _key(turn: Float[Tensor, "input_channel input_channel"]) -> bytes:
+    return turn.numpy().tobytes()
 
 
 def without_amplitudes(

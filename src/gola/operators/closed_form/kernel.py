@@ -117,12 +117,12 @@ class Kernel(ClosedForm):
             # Among few samples a channel may be suspected by chance, or missed; of many, all changes take too long.
             changes = suspected.nearby(self.positive)
             best = self._better(samples, solutions, changes, best) if len(changes) <= _MOST_CHANGES else best
-        best = (
-            self._with_copies(samples, solutions, best) if self.config.symmetries and not samples.nodes_move else best
-        )
+        copied = self._copied(samples, solutions, best.inputs, best.homogeneity, best.kernel)
+        if self.config.symmetries and not samples.nodes_move:
+            best = self._with_copies(copied, best)
         self.choice = {**asdict(best.kernel), "symmetries": [asdict(symmetry) for symmetry in best.symmetries]}
         self.inputs, self.homogeneity = best.inputs, best.homogeneity
-        return self._fit(samples, solutions)
+        return self._fit(copied.under(best.homogeneity))
 
     def _better(
         self,
@@ -160,7 +160,7 @@ class Kernel(ClosedForm):
         self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
     ) -> Float[Tensor, "sample kept_mode channel"]:
         """Fit with the kernel chosen before."""
-        return self._fit(samples, solutions)
+        return self._fit(self._copied(samples, solutions, self.inputs, self.homogeneity, self.kernel))
 
     def coefficients(self, cloud: Cloud) -> Float[Tensor, "sample mode channel"]:
         """Predict the coefficients of the solution of each sample."""
@@ -168,6 +168,11 @@ class Kernel(ClosedForm):
         features = self.inputs.of_cloud(replace(cloud, values=self._checked(cloud.values.double())))
         kernel = self.kernel(self.kernel.weighted(self.inputs, features) - self.centre, self.known_inputs)
         return (torch.einsum("ts,smc->tmc", kernel, self.dual) + self.offset) * factors[:, None, None]
+
+    @property
+    def expects_errors(self) -> bool:
+        """Yes."""
+        return True
 
     def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"]:
         """Return the covariance of errors under the kernel as a prior, given the samples without their copies."""
@@ -188,11 +193,8 @@ class Kernel(ClosedForm):
         """Return the amplitudes and transforms that the kernel works best with."""
         return Preprocessing.of(self.homogeneity, self.positive, self.kernel.transform)
 
-    def _fit(
-        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]
-    ) -> Float[Tensor, "sample kept_mode channel"]:
-        """Fit with what was chosen, to the samples and their copies; return predictions of the samples, held out."""
-        copied = self._copied(samples, solutions, self.inputs, self.homogeneity, self.kernel)
+    def _fit(self, copied: CopiedSamples) -> Float[Tensor, "sample kept_mode channel"]:
+        """Fit with what was chosen, to samples and their copies; return predictions of the samples, held out."""
         copies = [copied.copy_by(symmetry) for symmetry in self.symmetries]
         features, factors = copied.features(copies)
         self.solutions, solutions = copied.solutions_with(copies)
@@ -201,9 +203,10 @@ class Kernel(ClosedForm):
         self.known_inputs = weighted - self.centre
         matrix = self.kernel(self.known_inputs, self.known_inputs)
         targets, groups = solutions.flatten(1) / factors[:, None], copied.groups(copies)
-        fit = fit_ridge(matrix, targets, self.kernel.penalty, groups=groups)
+        count = len(copied.samples)
+        fit = fit_ridge(matrix, targets, self.kernel.penalty, groups=groups, num_held_out=count)
         self.dual, self.offset = fit.dual.unflatten(1, shape), fit.free[0].unflatten(0, shape)
-        return (fit.held_out * factors[:, None]).unflatten(1, shape)[: len(samples)]
+        return (fit.held_out * factors[:count, None]).unflatten(1, shape)
 
     def _copied(
         self,
@@ -225,22 +228,19 @@ class Kernel(ClosedForm):
             channels=self._channels,
         )
 
-    def _with_copies(
-        self, samples: Samples, solutions: Float[Tensor, "sample mode channel"], best: "_Candidate"
-    ) -> "_Candidate":
+    def _with_copies(self, copied: CopiedSamples, best: "_Candidate") -> "_Candidate":
         """Return the best kernel on samples and their copies, if there are symmetries and it is clearly better.
 
         Amplitudes that hold for the samples need not hold for their copies: a vector turns, and so does what the
         operator scales with.
         """
-        copied = self._copied(samples, solutions, best.inputs, best.homogeneity, best.kernel)
         symmetries = copied.symmetries(best.kernel)
         if not symmetries:
             return best
         copies = [copied.copy_by(symmetry) for symmetry in symmetries]
         tried = []
         for homogeneity in copied.homogeneities(copies) if self.config.homogeneity else [best.homogeneity]:
-            error, kernel = replace(copied, homogeneity=homogeneity).best_kernel(best.kernel, copies)
+            error, kernel = copied.under(homogeneity).best_kernel(best.kernel, copies)
             tried.append(replace(best, error=error, kernel=kernel, homogeneity=homogeneity, symmetries=symmetries))
         found = min(tried, key=lambda candidate: candidate.error)
         return found if found.error < (1.0 - _LEAST_GAIN_OF_COPIES) * best.error else best

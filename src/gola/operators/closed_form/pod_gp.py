@@ -158,6 +158,11 @@ class PodGp(ClosedForm):
         raw, known = self._checked(self.descriptors.raw(cloud)), self._known()
         return self._weighted([process.coefficients(raw, known) for process in self._processes])
 
+    @property
+    def expects_errors(self) -> bool:
+        """Yes."""
+        return True
+
     def error_covariance(self, cloud: Cloud) -> Float[Tensor, "sample sample"]:
         """Return the covariance of errors under the Gaussian process with the largest weight."""
         raw = self._checked(self.descriptors.raw(self.seen(cloud)))

@@ -20,7 +20,7 @@ class RidgeFit:
 
     dual: Float[Tensor, "*node sample output"]
     free: Float[Tensor, "*node term output"]
-    held_out: Float[Tensor, "*node sample output"]
+    held_out: Float[Tensor, "*node some_sample output"]
 
 
 def fit_ridge(
@@ -29,6 +29,7 @@ def fit_ridge(
     penalty: float | Float[Tensor, "*node 1 1"],
     free: Float[Tensor, "sample term"] | None = None,
     groups: Int[Tensor, "group member"] | None = None,
+    num_held_out: int | None = None,
 ) -> RidgeFit:
     r"""Fit the regression :math:`\min \lVert y - K\alpha - P\gamma \rVert^2 + \lambda\, \alpha^\top K \alpha`.
 
@@ -47,6 +48,8 @@ def fit_ridge(
         penalty: The penalty λ, or that of each regression.
         free: The free functions P at the training samples; the constant by default.
         groups: Numbers of the samples that are left out together; each sample alone by default.
+        num_held_out: How many samples are predicted held out, the first ones, each the first of its group; all by
+            default.
     """
     num_samples = kernel.shape[-1]
     terms = kernel.new_ones(num_samples, 1) if free is None else free
@@ -58,11 +61,16 @@ def fit_ridge(
     coefficients = small @ (carried.mT @ targets)
     # Products with an inverse lose the digits that the solution of a system keeps.
     dual = torch.cholesky_solve(targets - terms @ coefficients, factor)
-    fitted = kernel @ dual + terms @ coefficients
+    rows = slice(num_held_out)
+    fitted = kernel[..., rows, :] @ dual + terms[rows] @ coefficients
+    if groups is not None and num_held_out is not None:
+        residuals = _residuals_of_first(precision, dual, groups)
+    else:
+        residuals = _held_out_residuals(precision, dual, groups)
     return RidgeFit(
         dual=dual,
         free=coefficients,
-        held_out=fitted + penalty * dual - _held_out_residuals(precision, dual, groups),
+        held_out=fitted + penalty * dual[..., rows, :] - residuals[..., rows, :],
     )
 
 
@@ -77,3 +85,14 @@ def _held_out_residuals(
     residuals = torch.empty_like(dual)
     residuals[..., groups, :] = torch.linalg.solve(blocks, dual[..., groups, :])
     return residuals
+
+
+def _residuals_of_first(
+    precision: Float[Tensor, "*node sample sample"],
+    dual: Float[Tensor, "*node sample output"],
+    groups: Int[Tensor, "group member"],
+) -> Float[Tensor, "*node group output"]:
+    """Return the residuals of the first sample of each group, which take one row of what all of them take."""
+    blocks = precision[..., groups[:, :, None], groups[:, None, :]]
+    first = torch.eye(groups.shape[1], 1).to(blocks).expand(*blocks.shape[:-1], 1)
+    return (torch.linalg.solve(blocks, first).mT @ dual[..., groups, :]).squeeze(-2)

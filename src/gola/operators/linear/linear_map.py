@@ -269,14 +269,15 @@ class SpectralPrior:
         features = (copies - centre).flatten(1)
         weighted = self.weighted(inputs, copies - centre)
         groups = symmetries.groups(len(solutions))
-        fit = fit_ridge(weighted @ features.T, targets.flatten(1), self.penalty, groups=groups)
+        kernel, rows = weighted @ features.T, targets.flatten(1)
+        fit = fit_ridge(kernel, rows, self.penalty, groups=groups, num_held_out=len(solutions))
         shape = solutions.shape[1:]
 
         def solved() -> Affine:
             left, mean = fit.dual.T.unflatten(0, shape), weighted @ centre.flatten()
             return Affine.of_product(left, weighted, offset=fit.free[0].unflatten(0, shape) - left @ mean)
 
-        return LinearMap(held_out=fit.held_out[: len(solutions)].unflatten(1, shape), solved=solved)
+        return LinearMap(held_out=fit.held_out.unflatten(1, shape), solved=solved)
 
     def weighted(
         self, inputs: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"]

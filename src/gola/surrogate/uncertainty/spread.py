@@ -20,6 +20,8 @@ def error_covariance(
     operator: Operator, scaling: Scaling, samples: Sequence[Sample]
 ) -> Float[np.ndarray, "sample sample"] | None:
     """Return how the errors of new samples should vary together, up to a factor; None where the operator cannot say."""
+    if not operator.expects_errors:
+        return None
     found = operator.error_covariance(_cloud(operator, scaling, samples))
     return None if found is None else np.asarray(found.numpy())
 
@@ -39,6 +41,8 @@ def held_out_spreads(
     operator: Operator, scaling: Scaling, samples: Sequence[Sample]
 ) -> Float[np.ndarray, " sample"] | None:
     """Return the same of the training samples, had each been held out."""
+    if not operator.expects_errors:
+        return None
     found = operator.held_out_variances(_cloud(operator, scaling, samples))
     return None if found is None else np.sqrt(np.maximum(found.numpy(), 0.0))
 
