@@ -78,6 +78,18 @@ def train(
         int, typer.Option(help="Processes per machine, one for each device.", rich_help_panel=_MACHINES, min=1)
     ] = 1,
     num_nodes: Annotated[int, typer.Option(help="Machines.", rich_help_panel=_MACHINES, min=1)] = 1,
+    num_workers: Annotated[
+        int,
+        typer.Option(help="Processes that share the candidates of `auto`.", rich_help_panel=_MACHINES, min=1),
+    ] = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Workers of this Dask scheduler share the candidates of `auto`.",
+            rich_help_panel=_MACHINES,
+        ),
+    ] = None,
     accelerator: Annotated[
         Literal["cpu", "cuda"] | None,
         typer.Option(help="CUDA where there is any, by default.", rich_help_panel=_MACHINES),
@@ -150,6 +162,8 @@ def train(
         accelerator=accelerator,
         devices=devices,
         num_nodes=num_nodes,
+        num_workers=num_workers,
+        scheduler=scheduler,
         precision=precision,
     )
     logger = chosen_logger(logger)

@@ -228,7 +228,7 @@ def trial_of(samples, members=("kernel", "spectral"), inputs="f", **settings):
     trial = _Trial(config=config, task=replace(task_of(samples), inputs=(Channel(name=inputs),)))
     for name in members:
         if name != "spectral":
-            trial.add_operator(name)
+            trial.add_operator(name, trial._fitted(name))
     return trial
 
 
