@@ -200,6 +200,20 @@ def test_settings_that_are_lists_are_given_with_commas(data, tmp_path):
     assert kept["settings"] == {"members": ["mean", "nearest"]}
 
 
+def test_processes_share_the_candidates_of_an_automatic_choice(data, tmp_path):
+    words = ("--operator", "auto", "--set", "members=mean,nearest", "--num-train", 7, "--num-points", 60)
+    apart, here = (
+        json.loads(success("train", data, *words, *more, "--out", tmp_path / folder, "--json"))
+        for folder, more in (("a", ("--num-workers", 2)), ("b", ()))
+    )
+    assert apart["choice"] == here["choice"]
+
+
+def test_a_named_operator_says_that_it_has_no_candidates_to_share(data, tmp_path):
+    words = ("--operator", "mean", "--num-train", 7, "--num-points", 60, "--num-workers", 2)
+    assert "mean ignores --num-workers" in run("train", data, *words, "--out", tmp_path / "a").stderr
+
+
 def test_a_killed_run_resumes_to_the_very_same_surrogate(finished, data, tmp_path):
     words = ("train", data, *SMALL, "--num-epochs", 4, "--out", tmp_path / "a")
     code, _ = killed(tmp_path / "a", *words, "--checkpoint-seconds", 0)

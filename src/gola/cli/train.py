@@ -78,6 +78,18 @@ def train(
         int, typer.Option(help="Processes per machine, one for each device.", rich_help_panel=_MACHINES, min=1)
     ] = 1,
     num_nodes: Annotated[int, typer.Option(help="Machines.", rich_help_panel=_MACHINES, min=1)] = 1,
+    num_workers: Annotated[
+        int,
+        typer.Option(help="Processes that share the candidates of `auto`.", rich_help_panel=_MACHINES, min=1),
+    ] = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Workers of this Dask scheduler share the candidates of `auto`.",
+            rich_help_panel=_MACHINES,
+        ),
+    ] = None,
     accelerator: Annotated[
         Literal["cpu", "cuda"] | None,
         typer.Option(help="CUDA where there is any, by default.", rich_help_panel=_MACHINES),
@@ -150,10 +162,14 @@ def train(
         accelerator=accelerator,
         devices=devices,
         num_nodes=num_nodes,
+        num_workers=num_workers,
+        scheduler=scheduler,
         precision=precision,
     )
     logger = chosen_logger(logger)
     samples = _checked_samples(config)
+    if session.has_workers and config.operator.partition("/")[0] != "auto":
+        warn(f"{config.operator} ignores --num-workers and --scheduler: only auto has candidates to share.")
     if not (config.heeds("session") or session.is_first_process):
         return  # one process is enough for an operator that is not trained
     folder = RunFolder(out)
