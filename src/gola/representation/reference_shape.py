@@ -130,10 +130,10 @@ def _some(points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "kept dim
 def _differ(shapes: Sequence[Shape]) -> bool:
     """Whether the outer boundaries of shapes differ by more than points scatter."""
     (marks, places), *_ = shapes[0].marks(_MOST_MATCHED[shapes[0].dim])
-    sides = np.ptp(marks, axis=0)
     moves = [np.abs(shape.matched(0, marks, places) - marks).mean() for shape in shapes[1:]]
-    spacing = float((np.prod(sides) / len(shapes[0].points)) ** (1.0 / len(sides)))
-    return float(np.mean(moves)) > _LEAST_CHANGE * float(sides.max()) + _SCATTER[len(sides)] * spacing
+    extent = float(np.prod(np.ptp(marks, axis=0)) ** (1.0 / shapes[0].dim))
+    spacing = extent / len(shapes[0].points) ** (1.0 / shapes[0].dim)
+    return float(np.mean(moves)) > _LEAST_CHANGE * extent + _SCATTER[shapes[0].dim] * spacing
 
 
 def _thinned(shape: Shape) -> Shape:
