@@ -33,9 +33,9 @@ reach. `pod_raster` is POD and thin-plate splines on a raster over the box. One 
 
 Obstacles have the seeds 27005 to 27007: errors on 27000, 27003 and 27004 were seen before
 [a fault](notebook/shapes.md) was mended. `auto` had 10 minutes of wall time on a busy machine. Rows of
-`fitted_pde` from 30 samples are from before it had [further terms](fitted-pde.md), but for the plate with seed 27000;
-those from 100 samples and those of `auto` are from before flow and equation errors, but for `auto` on the plate. These
-problems need neither.
+`fitted_pde` from 30 samples are from before it had [further terms](fitted-pde.md), but for the plate with seed 27000.
+From 100 samples the first seed of each problem, and of `auto` the first seed of each but the plate, are from before
+flow and equation errors, the others from after. These problems need neither.
 
 A line of `results/shapes.jsonl` names the SHA-256 of all points, inputs and targets (float64, in order), rounded to 6
 digits of their largest: with the same generator and library versions yours is the same.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gola.geometry.curves import along, fractions, matched, paired
+from gola.geometry.curves import along, fractions, matched
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 
@@ -25,10 +25,3 @@ def test_circles_match_by_angle():
     reference = circle((0.0, 0.0), 1.0)
     found = matched(circle((3.0, 1.0), 2.0, start=0.7, count=2000), reference, fractions(reference))
     np.testing.assert_allclose(found, [3.0, 1.0] + 2.0 * reference, atol=2e-3)
-
-
-def test_holes_are_paired_with_the_nearest_ones():
-    holes = [circle(centre, 0.1) for centre in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))]
-    moved = [holes[2] + 0.1, holes[0] + 0.1, holes[1] + 0.1]
-    assert paired(moved, holes).tolist() == [1, 2, 0]
-    assert paired([], []).tolist() == []

@@ -92,3 +92,11 @@ def test_a_domain_has_the_symmetries_that_leave_its_points_where_points_are():
     assert not domain_symmetries([below])
     left_notch = points[(points[:, 0] > 0.3) | (np.abs(points[:, 1] - 0.5) > 0.2)]
     assert [str(one) for one in domain_symmetries([left_notch])] == ["x-y"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_reflection"),
+    [("xy", False), ("-xy", True), ("yx", True), ("-yx", False), ("yzx", False), ("yxz", True), ("-y-x-z", False)],
+)
+def test_reflections_are_told_from_rotations(text, is_reflection):
+    assert Symmetry.parse(text).is_reflection == is_reflection

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from gola.geometry.outline import outline
+from gola.geometry.solid import solid
 from gola.representation.reference_shape import ReferenceShape, outlines
-from tests.geometry.shapes import plate
+from tests.geometry.shapes import hollow_ball, plate
 
 CENTRES = [(0.4, 0.5), (0.6, 0.5), (0.5, 0.45), (0.5, 0.55)]
 
@@ -45,6 +46,20 @@ def test_samples_of_one_domain_or_of_several_topologies_have_no_shapes_to_map():
     rng = np.random.default_rng(0)
     assert outlines([rng.random((200, 2)) for _ in range(4)]) is None
     assert outlines([plate(), rng.random((200, 2))]) is None
-    assert outlines([rng.random((50, 3))] * 3) is None
+    assert outlines([rng.random((50, 3)) for _ in range(4)]) is None
+    assert outlines([rng.random((500, 3)) for _ in range(4)]) is None
+    assert outlines([rng.random((50, 1))] * 3) is None
     assert len(outlines([plate(centre) for centre in CENTRES])) == 4
     assert len(outlines([rng.random((300, 2)) * [1.0, height] for height in (0.5, 1.0, 1.5)])) == 3
+
+
+def test_hollows_in_space_are_mapped_to_each_other_and_nothing_folds():
+    centres = [(0.15, 0.0, 0.0), (-0.15, 0.0, 0.0), (0.0, 0.15, 0.1), (0.0, -0.15, -0.1)]
+    shapes = outlines([hollow_ball(centre) for centre in centres])
+    reference = ReferenceShape.of(shapes)
+    other = solid(hollow_ball((0.1, 0.1, -0.05), 0.4, (1.2, 1.0, 0.9)))
+    nodes = reference.moved_nodes(other)
+    outer, hollow = (nodes[border] for border in shapes[0].borders)
+    np.testing.assert_allclose(np.linalg.norm(hollow - (0.1, 0.1, -0.05), axis=1), 0.4, atol=0.03)
+    np.testing.assert_allclose(np.linalg.norm(outer / (1.2, 1.0, 0.9), axis=1), 1.0, atol=0.03)
+    assert reference.folded_share(other) < 1e-3

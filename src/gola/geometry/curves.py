@@ -1,10 +1,7 @@
 """Closed curves: by fractions of their length, and matched to each other."""
 
-from collections.abc import Sequence
-
 import numpy as np
-from jaxtyping import Float, Int
-from scipy.optimize import linear_sum_assignment
+from jaxtyping import Float
 
 # Where along a curve another may start is tried at so many places, and around the best
 _STARTS = 128
@@ -58,13 +55,3 @@ def matched(
         starts = best + step * np.linspace(-1.0, 1.0, _REFINED)
         step *= 2.0 / (_REFINED - 1)
     return along(curve, places + best)
-
-
-def paired(
-    curves: Sequence[Float[np.ndarray, "_ 2"]], references: Sequence[Float[np.ndarray, "_ 2"]]
-) -> Int[np.ndarray, " reference"]:
-    """Return which of the curves corresponds to each reference: together they are moved least."""
-    centres, wanted = (np.array([curve.mean(axis=0) for curve in some]).reshape(-1, 2) for some in (curves, references))
-    distances = np.square(wanted[:, None] - centres).sum(axis=2)
-    _, columns = linear_sum_assignment(distances)
-    return np.asarray(columns, dtype=np.int64)

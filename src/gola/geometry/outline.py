@@ -1,39 +1,57 @@
 """The shape that scattered points of the plane fill: its outer boundary, its holes, and triangles between them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import Delaunay, QhullError
 
+from gola.geometry.curves import fractions, matched
+from gola.geometry.shape import Shape
 from gola.geometry.voids import signed_volumes, voids
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outline:
-    """The shape of a point set.
+class Outline(Shape):
+    """The shape of a point set of the plane; its triangles are counter-clockwise.
 
     Attributes:
-        points: The points.
-        cells: Triangles between them, counter-clockwise.
         loops: Points of each boundary curve in order, counter-clockwise: the outer one, then the holes.
     """
 
-    points: Float[np.ndarray, "point 2"]
-    cells: Int[np.ndarray, "cell 3"]
     loops: tuple[Int[np.ndarray, " _"], ...]
 
     @property
-    def num_holes(self) -> int:
-        """Number of holes."""
-        return len(self.loops) - 1
+    def borders(self) -> tuple[Int[np.ndarray, " _"], ...]:
+        """Points on each boundary curve."""
+        return self.loops
 
     @property
     def curves(self) -> tuple[Float[np.ndarray, "_ 2"], ...]:
         """The corners of each boundary curve."""
         return tuple(self.points[loop] for loop in self.loops)
+
+    def marks(self, at_most: int) -> list[tuple[Float[np.ndarray, "mark 2"], Float[np.ndarray, " mark"]]]:
+        """Return some of the corners of each curve, and the fractions of its length before them."""
+        found = []
+        for curve in self.curves:
+            rows = np.linspace(0, len(curve), min(len(curve), at_most), endpoint=False).astype(int)
+            found.append((curve[rows], fractions(curve)[rows]))
+        return found
+
+    def matched(
+        self, part: int, marks: Float[np.ndarray, "mark 2"], numbers: Float[np.ndarray, " mark"]
+    ) -> Float[np.ndarray, "mark 2"]:
+        """Return the points of a curve with the same fractions of its length between them."""
+        return matched(self.curves[part], marks, numbers)
+
+    def moved(self, points: Float[np.ndarray, "point 2"], is_reflected: bool) -> "Outline":
+        """Return the image under a motion: a reflection turns what was counter-clockwise around."""
+        if not is_reflected:
+            return replace(self, points=points)
+        return Outline(points=points, cells=self.cells[:, ::-1], loops=tuple(loop[::-1] for loop in self.loops))
 
 
 def outline(points: Float[np.ndarray, "point 2"]) -> Outline | None:

@@ -92,6 +92,12 @@ class Symmetry:
         )
 
     @property
+    def is_reflection(self) -> bool:
+        """Whether left becomes right, as an odd number of swaps and flips makes it."""
+        pairs = itertools.combinations(self.axes, 2)
+        return (sum(first > second for first, second in pairs) + sum(self.flips)) % 2 == 1
+
+    @property
     def inverse(self) -> "Symmetry":
         """The map that undoes this one."""
         axes = tuple(self.axes.index(axis) for axis in range(self.dim))

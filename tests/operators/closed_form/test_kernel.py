@@ -1,6 +1,11 @@
+import numpy as np
 import pytest
 import torch
 
+import gola
+from gola.data.dataset import Dataset
+from gola.data.sample import Channel, Sample
+from gola.operators import KernelConfig
 from gola.operators.closed_form.kernel import transforms
 from tests.operators.closed_form.examples import relative_error, scattered, small_operator, wave_samples
 
@@ -70,3 +75,14 @@ def test_a_linear_map_is_no_harder_for_it():
     operator.fit_cloud(*wave_samples(40))
     cloud, targets = wave_samples(5, seed=1)
     assert relative_error(operator(cloud), targets, cloud.sizes) < 0.05
+
+
+def test_a_fit_ends_where_more_functions_are_wanted_than_there_are():
+    rng = np.random.default_rng(0)
+    samples = tuple(
+        Sample(points=rng.random((100, 2)), inputs=rng.normal(size=(100, 1)), targets=rng.normal(size=(100, 1)))
+        for _ in range(5)
+    )
+    noise = Dataset(samples=samples, inputs=(Channel(name="f"),), targets=(Channel(name="u"),))
+    surrogate = gola.fit(noise, KernelConfig(num_modes=40, symmetries=False), progress=False)
+    assert surrogate.operator.solutions.num_modes == 79  # 80 would end within a shell

@@ -18,7 +18,7 @@ from gola.operators import MorphedGp, MorphedGpConfig
 from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
 from gola.operators.closed_form.morphed_samples import ShapeCopies, ShapedSample
 from gola.protocol import FitTask
-from tests.geometry.shapes import plate
+from tests.geometry.shapes import hollow_ball, plate
 
 
 def flow(count, seed=0, fastest=1.0):
@@ -89,9 +89,37 @@ def test_it_is_tried_where_samples_differ_in_shape_alone():
     assert not MorphedGp.is_worth_trying(FitTask(samples=square, inputs=data.inputs, targets=data.targets[2:]))
 
 
-def test_shapes_in_space_are_refused():
-    with pytest.raises(ValueError, match=r"maps shapes of the plane to each other, without time; got points of 3"):
-        MorphedGpConfig(dim=3)
+def hollows(count, seed=0):
+    """The potential of a uniform stream around a hollow of any place in an ellipsoid."""
+    rng = np.random.default_rng(seed)
+    samples = []
+    for _ in range(count):
+        centre, radius, stream = rng.uniform(-0.1, 0.1, 3), rng.uniform(0.43, 0.53), rng.uniform(-1.0, 1.0, 3)
+        points = rng.permutation(hollow_ball(centre, radius, (1.2, 1.0, 0.8), 0.2))
+        offsets = points - centre
+        potential = (offsets @ stream) * (1.0 + 0.5 * (radius / np.linalg.norm(offsets, axis=1)) ** 3)
+        inputs = np.tile(stream, (len(points), 1))
+        samples.append(Sample(points=points, inputs=inputs, targets=potential[:, None]))
+    stream = tuple(Channel(name=f"stream_{axis}") for axis in "xyz")
+    return Dataset(samples=tuple(samples), inputs=stream, targets=(Channel(name="potential"),))
+
+
+def test_it_learns_a_flow_around_a_hollow_in_space(tmp_path):
+    train, test = hollows(8), hollows(4, seed=1)
+    assert MorphedGp.is_worth_trying(FitTask.of(train))
+    surrogate = gola.fit(train, "morphed_gp", progress=False)
+    assert gola.evaluate(surrogate, test).mean < 0.1  # `kernel` has 0.113
+    surrogate.save(tmp_path / "flow.gola")
+    sample = test.samples[0]
+    loaded, first = (
+        one.predict(sample.points, sample.inputs) for one in (gola.Surrogate.load(tmp_path / "flow.gola"), surrogate)
+    )
+    np.testing.assert_array_equal(loaded, first)
+
+
+def test_shapes_on_a_line_are_refused():
+    with pytest.raises(ValueError, match=r"maps shapes of the plane or of space to each other, without time; got"):
+        MorphedGpConfig(dim=1)
 
 
 def test_the_automatic_choice_takes_it_where_it_is_best():

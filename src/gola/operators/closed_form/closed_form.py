@@ -146,7 +146,11 @@ class ClosedForm(Fitted, Operator):
         self.solutions = self._solution_space(samples, self.config.num_modes)
         held_out = self._chosen(samples)
         while self.refines and (num_modes := self._more_modes(samples, held_out)):
-            self.solutions = self._solution_space(samples, num_modes)
+            finer = self._solution_space(samples, num_modes)
+            # Spaces may have fewer functions than they were asked for, so that there may be none to add.
+            if finer.num_modes <= self.solutions.num_modes:
+                break
+            self.solutions = finer
             held_out = self._chosen(samples)
         self._finish(cloud, samples, held_out)
 

@@ -13,7 +13,7 @@ from gola.data.mirror import Components
 from gola.geometry.symmetry import Symmetry, domain_symmetries, largest_group
 from gola.metrics import relative_l2_errors
 from gola.operators.closed_form.closed_form import ClosedForm, ComparingConfig
-from gola.operators.closed_form.morphed_samples import IDENTITY, ShapeCopies, ShapedSample, as_cloud, shaped
+from gola.operators.closed_form.morphed_samples import ShapeCopies, ShapedSample, as_cloud, shaped
 from gola.operators.closed_form.pod_gp import PodGp, PodGpConfig
 from gola.operators.closed_form.samples import Mesh, Samples
 from gola.operators.cloud import Cloud
@@ -42,13 +42,13 @@ _CHOSEN = ("solutions", "parts", "held_out", "cv_error", "choice")
 class MorphedGpConfig(ComparingConfig):
     """Settings of Gaussian-process regression on a reference shape, which has none of its own."""
 
-    largest_dim: ClassVar[int] = 2
+    largest_dim: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.dim != 2 or self.has_time_axis:
+        if self.dim not in (2, 3) or self.has_time_axis:
             raise ValueError(
-                f"morphed_gp maps shapes of the plane to each other, without time; got points of {self.dim}"
+                f"morphed_gp maps shapes of the plane or of space to each other, without time; got points of {self.dim}"
                 " coordinates. Use another operator, like kernel."
             )
 
@@ -75,7 +75,7 @@ class MorphedGp(ClosedForm):
     config: MorphedGpConfig
     reference: ReferenceShape
     parts: torch.nn.ModuleList
-    training_nodes: Float[Tensor, "sample node 2"]
+    training_nodes: Float[Tensor, "sample node dim"]
 
     def __init__(self, config: MorphedGpConfig) -> None:
         super().__init__(config)
@@ -130,7 +130,7 @@ class MorphedGp(ClosedForm):
             "copies": morphed.copies.to_dict(),
             "channels": _channel_groups(names, are_vectors),
         }
-        self._fit_under([IDENTITY], cloud, targets, morphed)
+        self._fit_under([Symmetry.identity(cloud.dim)], cloud, targets, morphed)
         for group in self._symmetry_groups(morphed):
             before = {name: getattr(self, name) for name in _CHOSEN}
             self._fit_under(group, cloud, targets, morphed)
@@ -200,20 +200,22 @@ class MorphedGp(ClosedForm):
         errors = relative_l2_errors(self.leave_one_out().double(), targets.double(), cloud.sizes, scales.tolist())
         self.cv_error = errors.mean()
 
-    def _nodes_of_training_samples(self) -> Sequence[Float[Tensor, "node 2"]]:
+    def _nodes_of_training_samples(self) -> Sequence[Float[Tensor, "node dim"]]:
         return self.training_nodes.unbind()
 
     def _symmetry_groups(self, morphed: "_Morphed") -> list[tuple[Symmetry, ...]]:
         """Return groups of symmetries of the domain: all, and those that this fit without copies does not refute."""
         of_domain = domain_symmetries([one.shape.points for one in morphed.samples])
         likely = [one for one in of_domain if morphed.copies.mirror.allows(one)]
-        held_out = self._errors(self.held_out, morphed.under([IDENTITY]))
+        if len(likely) >= _MOST_SYMMETRIES:  # every one of them takes a match of each sample
+            likely = [one for one in likely if one in largest_group(likely, self.config.dim, at_most=_MOST_SYMMETRIES)]
+        held_out = self._errors(self.held_out, morphed.under([Symmetry.identity(self.config.dim)]))
         errors = {}
         for symmetry in likely:
             copies = morphed.under([symmetry])
             errors[symmetry] = self._errors(self.coefficients(copies.cloud), copies)
         orders = (likely, not_refuted(errors, held_out, tolerance=_TOLERANCE))
-        groups = dict.fromkeys(largest_group(order, 2, at_most=_MOST_SYMMETRIES) for order in orders)
+        groups = dict.fromkeys(largest_group(order, self.config.dim, at_most=_MOST_SYMMETRIES) for order in orders)
         return [group for group in groups if len(group) > 1]
 
     def _errors(

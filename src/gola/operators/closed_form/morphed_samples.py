@@ -1,7 +1,7 @@
 """Samples on a reference shape: their own shapes become one mesh whose nodes move."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -12,13 +12,10 @@ from torch import Tensor
 from gola.data.frame import Frame
 from gola.data.mirror import Components, Mirror
 from gola.geometry.interpolation import interpolation_weights
-from gola.geometry.outline import Outline, outline
+from gola.geometry.shape import Shape
 from gola.geometry.symmetry import Symmetry
 from gola.operators.cloud import Cloud
-from gola.representation.reference_shape import ReferenceShape
-
-# No copies of this symmetry are made: every sample is its own.
-IDENTITY = Symmetry.identity(2)
+from gola.representation.reference_shape import ReferenceShape, shape_of
 
 
 @final
@@ -32,11 +29,11 @@ class ShapedSample:
         parameters: Numbers of the sample.
     """
 
-    shape: Outline
+    shape: Shape
     values: Float[Tensor, "point channel"]
     parameters: Float[Tensor, " parameter"]
 
-    def at_nodes(self, reference: ReferenceShape) -> tuple[Float[Tensor, "node 2"], Float[Tensor, "node channel"]]:
+    def at_nodes(self, reference: ReferenceShape) -> tuple[Float[Tensor, "node dim"], Float[Tensor, "node channel"]]:
         """Return the nodes of a reference shape in this one, and the values there."""
         nodes = reference.moved_nodes(self.shape)
         rows, weights = interpolation_weights(self.shape.points, nodes)
@@ -48,7 +45,7 @@ def shaped(cloud: Cloud, targets: Float[Tensor, "point channel"] | None = None) 
     """Find the shapes of the samples of a cloud.
 
     Raises:
-        ValueError: If the points of a sample fill no shape of the plane.
+        ValueError: If the points of a sample fill no shape that can be matched to others.
     """
     values = cloud.values.double()
     known = values if targets is None else torch.cat([values, targets.double()], dim=1)
@@ -56,17 +53,19 @@ def shaped(cloud: Cloud, targets: Float[Tensor, "point channel"] | None = None) 
     for number, (points, numbers) in enumerate(
         zip(cloud.points.detach().double().split(cloud.sizes), known.split(cloud.sizes), strict=True)
     ):
-        shape = outline(points.cpu().numpy())
+        shape = shape_of(points.cpu().numpy())
         if shape is None:
             raise ValueError(
-                f"The points of sample {number} fill no shape with a boundary that does not touch itself; use another"
-                " operator, like kernel."
+                f"The points of sample {number} fill no shape that can be matched to others: its boundary touches"
+                " itself, or in space has holes that go through; use another operator, like kernel."
             )
         found.append(ShapedSample(shape=shape, values=numbers, parameters=cloud.parameters[number].double()))
     return found
 
 
-def as_cloud(nodes: Sequence[Float[Tensor, "node 2"]], values: Sequence[Tensor], parameters: Sequence[Tensor]) -> Cloud:
+def as_cloud(
+    nodes: Sequence[Float[Tensor, "node dim"]], values: Sequence[Tensor], parameters: Sequence[Tensor]
+) -> Cloud:
     """Return the cloud of samples at the nodes of a reference shape."""
     return Cloud.collate([Cloud.of(*sample) for sample in zip(nodes, values, parameters, strict=True)])
 
@@ -105,7 +104,7 @@ class ShapeCopies:
 
     def image(self, sample: ShapedSample, symmetry: Symmetry) -> ShapedSample:
         """Return the image of a sample."""
-        if symmetry == IDENTITY:
+        if symmetry == Symmetry.identity(symmetry.dim):
             return sample
         channels = Components((*self.mirror.inputs.names, *(_own(one) for one in self.mirror.targets.names)))
         return ShapedSample(
@@ -114,14 +113,10 @@ class ShapeCopies:
             parameters=torch.from_numpy(self.mirror.parameters.turned(sample.parameters[None].numpy(), symmetry)[0]),
         )
 
-    def _image_of_shape(self, shape: Outline, symmetry: Symmetry) -> Outline:
+    def _image_of_shape(self, shape: Shape, symmetry: Symmetry) -> Shape:
         box = self.mirror.frame
-        moved = replace(shape, points=symmetry.images_in_box(shape.points, box.lower, np.array(box.sides)))
-        swaps = symmetry.axes != (0, 1)
-        if (swaps + sum(symmetry.flips)) % 2 == 0:
-            return moved
-        # A reflection turns what was counter-clockwise around.
-        return replace(moved, cells=shape.cells[:, ::-1], loops=tuple(loop[::-1] for loop in shape.loops))
+        points = symmetry.images_in_box(shape.points, box.lower, np.array(box.sides))
+        return shape.moved(points, symmetry.is_reflection)
 
 
 def _own(component: tuple[str, tuple[int, ...]]) -> tuple[str, tuple[int, ...]]:
