@@ -77,9 +77,10 @@ def nearly_shared_points(facts: Sequence[SampleFacts]) -> Iterator[str]:
         yield f"All samples have the same points, but in different orders; write them in one order: {gain}"
     elif len(facts) > count > _MOST * len(facts):
         other = np.array([one.places != usual for one in facts])
+        have = "has points of its own" if other.sum() == 1 else "have points of their own"
         yield (
-            f"{_samples(other).capitalize()} {'has' if other.sum() == 1 else 'have'} points of {'its' if other.sum() == 1 else 'their'} own, and all"
-            f" {count} others share theirs; leave them out, or compute them at the same points: {gain}"
+            f"{_samples(other).capitalize()} {have}, and all {count} others share theirs; leave them out, or compute"
+            f" them at the same points: {gain}"
         )
 
 
