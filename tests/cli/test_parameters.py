@@ -129,6 +129,9 @@ def test_every_format_keeps_parameters(data, tmp_path, suffix):
     again = Dataset.load(tmp_path / "again.h5")
     assert again.inputs == ()
     np.testing.assert_allclose(again.parameter_values, np.stack([LOADS, ANGLES], axis=1)[:3])
+    # Names in .vtk files have no spaces, and so no units.
+    units = ("", "") if suffix == ".vtk" else ("N", "deg")
+    assert tuple(channel.unit for channel in again.parameters) == units
 
 
 def test_labelled_parts_become_indicators_and_distances(folder):
@@ -234,7 +237,7 @@ def test_predictions_take_parameters_from_the_file_a_table_or_the_command(fitted
     success("predict", fitted, mesh, "--parameter", f"angle={ANGLES[2]}", "--out", tmp_path / "one.vtu")
     one = meshio.read(tmp_path / "one.vtu")
     np.testing.assert_array_equal(one.point_data["w_predicted"], from_file[2].targets[:, 1])
-    assert one.field_data["angle"] == ANGLES[2]
+    assert one.field_data["angle [deg]"] == ANGLES[2]
     # The row of the table that is called like the mesh.
     success("predict", fitted, mesh, "--parameters", folder / "cases.csv", "--out", tmp_path / "row.npz")
     np.testing.assert_array_equal(archive(tmp_path / "row.npz")["w_predicted"], from_file[2].targets[:, 1])

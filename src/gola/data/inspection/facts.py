@@ -75,7 +75,8 @@ def _facts(sample: Sample, of_points: dict[str, Any]) -> SampleFacts:
     # One row per channel: NumPy reduces along contiguous rows many times faster than down narrow columns. Inputs of a
     # trajectory may be fewer than its targets.
     tables = [np.ascontiguousarray(as_rows(values).T) for values in (sample.inputs, sample.targets)]
-    channels = [_figures(table) for table in tables]
+    figures = [_figures(table) for table in tables]
+    of_channels: dict[str, Any] = {name: np.concatenate([part[name] for part in figures]) for name in figures[0]}
     finite_points = np.isfinite(sample.points).all(axis=1)
     coordinates = np.ascontiguousarray(sample.points[finite_points].T)
     asked = (sample.inputs, sample.parameters, sample.times)
@@ -84,7 +85,7 @@ def _facts(sample: Sample, of_points: dict[str, Any]) -> SampleFacts:
         **of_points,
         lower=coordinates.min(axis=1, initial=np.inf),
         upper=coordinates.max(axis=1, initial=-np.inf),
-        **{name: np.concatenate([part[name] for part in channels]) for name in channels[0]},
+        **of_channels,
         num_bad_points=int((~finite_points).sum()),
         question=of_points["points"] + b"".join(_digest(array) for array in asked if array is not None),
         answer=_digest(sample.targets),
