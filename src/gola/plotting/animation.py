@@ -47,11 +47,11 @@ def write_animation(sample: Sample, rows: Sequence[Sequence[Movie]], path: Path,
     suffix = path.suffix.lower()
     if suffix not in WRITERS:
         raise ValueError(f"Cannot animate to {path}; its name must end in {' or '.join(WRITERS)}.")
-    settings = {"animation.ffmpeg_path": _ffmpeg()} if suffix == ".mp4" else {}
+    program = _ffmpeg() if suffix == ".mp4" else "none"
     chosen = frames_of(sample.times, _MOST_IN_SPACE if sample.dim == 3 else _MOST_FRAMES)
     rate = max(1, round(len(chosen) / _SECONDS))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with house_style(), mpl.rc_context(settings), replacing(path) as temporary:
+    with house_style(), mpl.rc_context({"animation.ffmpeg_path": program}), replacing(path) as temporary:
         figure = _prepared(sample, rows)
         writer = WRITERS[suffix](rate)
         with writer.saving(figure, str(temporary), dpi=_PIXELS_PER_INCH):
