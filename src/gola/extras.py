@@ -4,7 +4,12 @@ from importlib import import_module
 from typing import Any
 
 # What to call a package whose module has another name.
-_PACKAGES = {"neuralop": "neuraloperator", "skfem": "scikit-fem", "sklearn": "scikit-learn"}
+_PACKAGES = {
+    "imageio_ffmpeg": "imageio-ffmpeg",
+    "neuralop": "neuraloperator",
+    "skfem": "scikit-fem",
+    "sklearn": "scikit-learn",
+}
 
 
 def require(module: str, *, extra: str, what: str) -> Any:

@@ -129,6 +129,9 @@ def test_every_format_keeps_parameters(data, tmp_path, suffix):
     again = Dataset.load(tmp_path / "again.h5")
     assert again.inputs == ()
     np.testing.assert_allclose(again.parameter_values, np.stack([LOADS, ANGLES], axis=1)[:3])
+    # Names in .vtk files have no spaces, and so no units.
+    units = ("", "") if suffix == ".vtk" else ("N", "deg")
+    assert tuple(channel.unit for channel in again.parameters) == units
 
 
 def test_labelled_parts_become_indicators_and_distances(folder):
@@ -150,7 +153,7 @@ def test_parts_that_are_not_there_are_named(folder):
     words = ("import", folder / "case_*.vtu", "--targets", "w", "--out", folder / "x.h5")
     assert "no array of labels in" in failure(*words, "--regions", "Materials")
     assert "did you mean 'MaterialIds'" in failure(*words, "--regions", "Materials")
-    assert "no part in" in failure(*words, "--distance", "MaterialIds=3")
+    assert "no part of" in failure(*words, "--distance", "MaterialIds=3")
     assert "does not tell regions apart" in failure(*words, "--regions", "w")
 
 
@@ -234,7 +237,7 @@ def test_predictions_take_parameters_from_the_file_a_table_or_the_command(fitted
     success("predict", fitted, mesh, "--parameter", f"angle={ANGLES[2]}", "--out", tmp_path / "one.vtu")
     one = meshio.read(tmp_path / "one.vtu")
     np.testing.assert_array_equal(one.point_data["w_predicted"], from_file[2].targets[:, 1])
-    assert one.field_data["angle"] == ANGLES[2]
+    assert one.field_data["angle [deg]"] == ANGLES[2]
     # The row of the table that is called like the mesh.
     success("predict", fitted, mesh, "--parameters", folder / "cases.csv", "--out", tmp_path / "row.npz")
     np.testing.assert_array_equal(archive(tmp_path / "row.npz")["w_predicted"], from_file[2].targets[:, 1])
@@ -249,7 +252,23 @@ def test_predictions_take_parameters_from_the_file_a_table_or_the_command(fitted
     assert [channel.name for channel in cases.targets] == ["w_predicted"]
 
 
-def test_errors_are_not_measured_against_the_solution_of_other_parameters(fitted, data, tmp_path):
+def test_many_files_take_their_parameters_from_a_table(fitted, data, folder, tmp_path):
+    words = ("predict", fitted, folder / "case_*.vtu", "--parameters", folder / "cases.csv")
+    assert "relative L2 error" in success(*words, "--out", tmp_path / "all.h5")
+    success("predict", fitted, data, "--out", tmp_path / "same.h5")
+    found, same = Dataset.load(tmp_path / "all.h5"), Dataset.load(tmp_path / "same.h5")
+    np.testing.assert_array_equal(found.parameter_values, same.parameter_values)
+    np.testing.assert_array_equal(found[5].targets, same[5].targets)
+
+
+def test_errors_are_not_measured_against_the_solution_of_other_parameters(fitted, data, folder, tmp_path):
+    # A mesh that does not say for which parameters it was solved.
+    mesh = folder / "case_2.vtu"
+    words = ("predict", fitted, mesh, "--out", tmp_path / "one.npz")
+    assert "relative L2 error" in success(*words, "--parameters", folder / "cases.csv")
+    assert "relative L2 error" not in success(*words, "--parameter", "angle=20")
+    (tmp_path / "new.csv").write_text("angle,load\n12,1.5\n")
+    assert "relative L2 error" not in success(*words, "--parameters", tmp_path / "new.csv")
     words = ("predict", fitted, data, "--sample", 2, "--out", tmp_path / "one.npz")
     assert "relative L2 error" in success(*words)
     assert "relative L2 error" in success(*words, "--parameter", f"angle={ANGLES[2]}")
@@ -261,7 +280,7 @@ def test_errors_are_not_measured_against_the_solution_of_other_parameters(fitted
     ("words", "message"),
     [
         ((), "needs the parameter 'angle', which .*case_2.vtu does not have; add --parameter angle=NUMBER"),
-        (("--parameter", "angel=3"), "no parameter of the surrogate 'angel'; did you mean 'angle'"),
+        (("--parameter", "angel=3"), "no parameter of the surrogate called 'angel'; did you mean 'angle'"),
         (("--parameter", "angle=steep"), "The parameter angle is 'steep'"),
         (("--parameter", "angle"), "like Re=120; got 'angle'"),
     ],

@@ -112,6 +112,14 @@ def test_a_file_gives_the_same_as_memory(tmp_path):
             {"points": POINTS[:, :16], "inputs": INPUTS[:, :16], "targets": TARGETS[:, :16]},
             "4 samples (first: 0) have 16 points or fewer (sample 0 has 16)",
         ),
+        (
+            {"points": np.stack([POINTS[0], POINTS[0][::-1], POINTS[0], POINTS[0]])},
+            "All samples have the same points, but in different orders",
+        ),
+        (
+            {"points": np.stack([POINTS[0], POINTS[0], POINTS[1], POINTS[0]])},
+            "Sample 2 has points of its own, and all 3 others share theirs",
+        ),
         ({"points": POINTS * [1.0, 500.0]}, "along y and"),
         ({"targets": changed(TARGETS, lambda a: a[1].fill(0.0))}, "All targets are zero in sample 1"),
         ({"targets": INPUTS[..., :1]}, "target channel 'T' equals input channel 'k' in every sample"),

@@ -136,3 +136,10 @@ def test_names_may_have_units_in_brackets():
     )
     assert dataset.parameters == (Channel(name="speed", unit="m/s"),)
     assert dataset.targets == (Channel(name="temperature", unit="K"),)
+
+
+def test_other_units_in_the_names_of_parameters_bring_a_warning():
+    channels = [Channel(name="angle", unit="deg")]
+    assert as_row({"angle [deg]": 3.0}, channels).tolist() == [3.0]
+    with pytest.warns(UserWarning, match=r"angle \[rad\] is given for angle \[deg\]; values are not converted"):
+        assert as_row({"angle [rad]": 3.0}, channels).tolist() == [3.0]

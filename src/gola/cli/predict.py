@@ -30,7 +30,8 @@ def predict(
         Path,
         typer.Argument(
             metavar="INPUT",
-            help="A data set, or any file that `gola import` reads, with the input channels of the surrogate.",
+            help="A data set, or any file (or quoted pattern of files) that `gola import` reads, with the input"
+            " channels of the surrogate.",
         ),
     ],
     out: Annotated[

@@ -53,7 +53,7 @@ def say_result(surrogate: "Surrogate", test: dict[str, Any] | None, folder: "Run
     say("Next:")
     say(f"  gola evaluate {path}")
     say(f"  gola plot {path}")
-    say(f"  gola predict {path} INPUT --out prediction.vtu")
+    say(f"  gola predict {path} INPUT --out prediction.{'pvd' if surrogate.has_time else 'vtu'}")
 
 
 def _table(facts: dict[str, Any], *, num_epochs: int) -> Table:

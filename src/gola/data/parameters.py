@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from gola.advice import warn
 from gola.data.sample import Channel
 from gola.data.validation import as_channels
 from gola.registry import unknown
@@ -55,6 +56,7 @@ def as_row(given: Any, channels: Sequence[Channel]) -> Float[np.ndarray, " param
     wanted = [channel.name for channel in channels]
     names = _names_of(given)
     if names is not None:
+        _warn_of_units(names, channels)
         given = [_value_of(given, name) for name in _in_order(names, wanted)]
     numbers = np.empty(0) if given is None else np.atleast_1d(given)
     if (numbers.size and numbers.dtype.kind not in "fuib") or numbers.shape not in ((len(wanted),), (1, len(wanted))):
@@ -91,6 +93,15 @@ def _names_of(given: Any) -> list[str] | None:
     # A list and a tuple have a method `index`, a Series has labels.
     labels = getattr(given, "index", None)
     return None if labels is None or callable(labels) else list(labels)
+
+
+def _warn_of_units(names: Sequence[str], channels: Sequence[Channel]) -> None:
+    """Warn of names with other units in brackets than those of the channels."""
+    wanted = {channel.name: channel for channel in channels}
+    for one in (Channel.parse(str(name)) for name in names):
+        known = wanted.get(one.name)
+        if known is not None and one.unit and known.unit and one.unit != known.unit:
+            warn(f"The parameter {one} is given for {known}; values are not converted.")
 
 
 def _in_order(names: Sequence[str], wanted: Sequence[str]) -> list[str]:

@@ -1,12 +1,15 @@
-"""Write trajectories as moving pictures: GIF by Pillow, MP4 where ffmpeg is installed."""
+"""Write trajectories as moving pictures: GIF by Pillow, MP4 by ffmpeg, from the system or the extra `video`."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import matplotlib as mpl
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 from matplotlib.figure import Figure
 
 from gola.data.sample import Sample
+from gola.extras import require
 from gola.files import replacing
 from gola.plotting.fields import add_scale, paint_field
 from gola.plotting.style import frame, house_style
@@ -14,7 +17,10 @@ from gola.plotting.trajectories import Movie, frames_of, panel_size
 
 WRITERS: dict[str, Callable[[int], AbstractMovieWriter]] = {
     ".gif": lambda rate: PillowWriter(fps=rate),
-    ".mp4": lambda rate: FFMpegWriter(fps=rate),
+    # Sides must be even for the colours that players expect.
+    ".mp4": lambda rate: FFMpegWriter(
+        fps=rate, codec="h264", extra_args=["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p"]
+    ),
 }
 """By the ending of file names: what writes so many pictures per second."""
 # Pictures of an animation, at most: in space each takes seconds to draw.
@@ -35,18 +41,17 @@ def write_animation(sample: Sample, rows: Sequence[Sequence[Movie]], path: Path,
         title: The heading; the time is added.
 
     Raises:
-        ValueError: If the file has another ending, or there is no ffmpeg for an .mp4 file.
+        ValueError: If the file has another ending, or there is no ffmpeg for an .mp4 file, with what installs it.
     """
     assert sample.times is not None
     suffix = path.suffix.lower()
     if suffix not in WRITERS:
         raise ValueError(f"Cannot animate to {path}; its name must end in {' or '.join(WRITERS)}.")
-    if suffix == ".mp4" and not FFMpegWriter.isAvailable():
-        raise ValueError(f"Cannot write {path} without the program ffmpeg; install it, or name a .gif file.")
+    program = _ffmpeg() if suffix == ".mp4" else "none"
     chosen = frames_of(sample.times, _MOST_IN_SPACE if sample.dim == 3 else _MOST_FRAMES)
     rate = max(1, round(len(chosen) / _SECONDS))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with house_style(), replacing(path) as temporary:
+    with house_style(), mpl.rc_context({"animation.ffmpeg_path": program}), replacing(path) as temporary:
         figure = _prepared(sample, rows)
         writer = WRITERS[suffix](rate)
         with writer.saving(figure, str(temporary), dpi=_PIXELS_PER_INCH):
@@ -61,6 +66,12 @@ def write_animation(sample: Sample, rows: Sequence[Sequence[Movie]], path: Path,
                     figure.set_layout_engine("none")
                 writer.grab_frame()
     return path
+
+
+def _ffmpeg() -> str:
+    """Return the program ffmpeg: the system's, or the one that comes with a package."""
+    own = shutil.which("ffmpeg")
+    return own or str(require("imageio_ffmpeg", extra="video", what="An .mp4 file").get_ffmpeg_exe())
 
 
 def _prepared(sample: Sample, rows: Sequence[Sequence[Movie]]) -> Figure:

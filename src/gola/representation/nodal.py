@@ -12,6 +12,7 @@ from torch import Tensor
 from gola.geometry.interpolation import Degree
 from gola.geometry.interpolation import interpolation_weights as plain_weights
 from gola.geometry.layers import Layers
+from gola.representation.common_nodes import by_splines
 from gola.representation.fitted import Fitted
 from gola.representation.interpolated import cell_weights, interpolation_weights, line_weights
 
@@ -24,7 +25,8 @@ _NEGLIGIBLE = 1e-13
 # Splines of degree 2 are taken where their squared error is below this share of that of degree 1, at so many nodes
 # drawn from all and so many outermost ones, held out in so many parts: the others are about as dense as all are.
 _CLEARLY_BETTER, _TRIED, _NUM_PARTS = 0.8, 200, 10
-_DEGREES: tuple[Degree, ...] = (1, 2)
+DEGREES: tuple[Degree, ...] = (1, 2)
+"""Of splines that are tried."""
 
 
 @final
@@ -35,7 +37,8 @@ class NodalSpace(Fitted):
 
     Nothing is smoothed and nothing is lost, whatever the mesh. Nodes may lie elsewhere in every sample; then row i of
     its points is node i. Between the nodes functions are interpolated, in the cells of the mesh where they are known.
-    Nodes in layers, as those of space and time, are interpolated within layers and then between them.
+    Nodes in layers, as those of space and time, are interpolated within layers and then between them. Functions that
+    are known at points of their own may be brought to the nodes by local splines first.
 
     Attributes:
         nodes: The nodes; of moved ones, those of the first sample.
@@ -45,6 +48,7 @@ class NodalSpace(Fitted):
         moves: Whether nodes lie elsewhere in every sample.
         cells: Simplices over the nodes, or over those of a layer; none where they are not known.
         degree: Of the splines that functions are interpolated by where there are no cells.
+        gathers: Whether functions may be known elsewhere, and are interpolated to the nodes.
     """
 
     nodes: Float[Tensor, "node dim"]
@@ -54,6 +58,7 @@ class NodalSpace(Fitted):
     moves: Bool[Tensor, ""]
     cells: Int[Tensor, "cell vertex"]
     degree: Int[Tensor, ""]
+    gathers: Bool[Tensor, ""]
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,6 +66,7 @@ class NodalSpace(Fitted):
         self.register_buffer("moves", torch.tensor(False))
         self.register_buffer("cells", torch.empty(0, 0, dtype=torch.int64))
         self.register_buffer("degree", torch.tensor(1))
+        self.register_buffer("gathers", torch.tensor(False))
 
     @staticmethod
     def spanning(
@@ -69,6 +75,7 @@ class NodalSpace(Fitted):
         *,
         moves: bool = False,
         cells: Int[Tensor, "cell vertex"] | None = None,
+        gathering: Degree | None = None,
     ) -> "NodalSpace":
         """Make the space of some functions, all channels together.
 
@@ -77,6 +84,7 @@ class NodalSpace(Fitted):
             values: The functions there.
             moves: Whether nodes lie elsewhere in every sample.
             cells: Simplices over the nodes.
+            gathering: The degree of the splines that brought the functions to the nodes, if they are known elsewhere.
         """
         space = NodalSpace()
         space.nodes = nodes.double()
@@ -91,14 +99,17 @@ class NodalSpace(Fitted):
         modes, strengths, _ = torch.linalg.svd(columns, full_matrices=False)
         # With ≥ functions that are all 0 have a space too.
         space.modes = modes[:, strengths >= _NEGLIGIBLE * strengths[0]].contiguous()
-        if not space.cells.numel() and not in_layers:
+        if gathering is not None:
+            space.gathers, space.degree = torch.tensor(True), torch.tensor(gathering)
+        elif not space.cells.numel() and not in_layers:
             space.degree = torch.tensor(_best_degree(nodes.double().cpu().numpy(), columns.cpu().numpy()))
         return space
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:
-        # Older files know no degree.
-        if prefix + "nodes" in state_dict and prefix + "degree" not in state_dict:
-            state_dict = {**state_dict, prefix + "degree": torch.tensor(1)}
+        # Older files know no degree, and functions at the nodes only.
+        if prefix + "nodes" in state_dict:
+            older = {prefix + "degree": torch.tensor(1), prefix + "gathers": torch.tensor(False)}
+            state_dict = {**older, **state_dict}
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
     @property
@@ -113,11 +124,29 @@ class NodalSpace(Fitted):
     def coefficients(
         self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
     ) -> Float[Tensor, "sample mode channel"]:
-        """Project functions known at the nodes onto the modes."""
+        """Project functions onto the modes: known at the nodes, or brought there."""
+        if bool(self.gathers):
+            values = [self._gathered(*one) for one in zip(points, values, strict=True)]
+            return torch.stack([self.modes.T @ one for one in values])
         for places in points:
             if places.shape != self.nodes.shape or not (bool(self.moves) or torch.equal(places.double(), self.nodes)):
                 raise ValueError("These samples must have the nodes of the training samples, in the same order.")
         return torch.stack([self.modes.T @ one.double() for one in values])
+
+    def _gathered(
+        self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]
+    ) -> Float[Tensor, "node channel"]:
+        values = values.double()
+        return values if _equal(points, self.nodes) else by_splines(points, values, self.nodes, self._degree)
+
+    @property
+    def gathering(self) -> Degree | None:
+        """The degree of the splines that brought the functions to the nodes; None where they are known there."""
+        return self._degree if bool(self.gathers) else None
+
+    @property
+    def _degree(self) -> Degree:
+        return 2 if int(self.degree) == 2 else 1
 
     def values(
         self,
@@ -187,7 +216,7 @@ class NodalSpace(Fitted):
             return rows[:, None], torch.ones_like(rows[:, None], dtype=torch.float64)
         if self.cells.shape[1] == nodes.shape[1] + 1:
             return cell_weights(nodes, self.cells.cpu().numpy(), places)
-        return interpolation_weights(nodes, places, 2 if int(self.degree) == 2 else 1)
+        return interpolation_weights(nodes, places, self._degree)
 
     def _rows(
         self, nodes: Float[np.ndarray, "node dim"], places: Float[np.ndarray, "place dim"]
@@ -208,7 +237,7 @@ def _best_degree(nodes: Float[np.ndarray, "node dim"], values: Float[np.ndarray,
     outermost = np.argsort(-np.abs((nodes - nodes.mean(axis=0)) / np.ptp(nodes, axis=0).clip(min=1e-300)).max(axis=1))
     tried = np.unique(np.concatenate([outermost[:_TRIED], rng.permutation(len(nodes))[:_TRIED]]))
     parts = np.array_split(rng.permutation(tried), _NUM_PARTS)
-    squares = {degree: sum(_square(nodes, values, part, degree) for part in parts) for degree in _DEGREES}
+    squares = {degree: sum(_square(nodes, values, part, degree) for part in parts) for degree in DEGREES}
     return 2 if squares[2] < _CLEARLY_BETTER * squares[1] else 1
 
 

@@ -49,25 +49,26 @@ class Inputs:
         """Read a data set, or any file that can be imported, with what a surrogate reads.
 
         Args:
-            file: The file.
+            file: The file, or a pattern such as ``case_*.vtu``.
             surrogate: Says what is needed.
             table: A table of parameters: a row for each sample, or, where the file has one sample, any number of cases.
             given: Parameters for all samples; they come before those of the table, and these before those of the file.
         """
-        data = _read(file, surrogate)
         given = given or {}
         wanted = [channel.name for channel in surrogate.parameters]
         for name in given:
             if name not in wanted:
-                raise ValueError(unknown("parameter of the surrogate", name, wanted or ["none"]))
+                raise ValueError(unknown("parameter of the surrogate called", name, wanted or ["none"]))
         cases = None if table is None else read_cases(table)
-        rows, lines = _matched(data, cases, file)
+        data = _read(file, surrogate, cases)
+        rows, lines, are_own = _matched(data, cases, file)
+        are_own = are_own and all(name in _places(data.parameters) for name in given)
         inputs = Inputs(
             data=data,
             rows=rows,
             inputs=[channel.name for channel in surrogate.inputs],
             parameters=np.empty((len(rows), 0)),
-            targets=_targets(data, surrogate) if cases is None or len(rows) == len(data) else [],
+            targets=_targets(data, surrogate) if are_own else [],
         )
         inputs._require_inputs(surrogate, file)
         columns = [inputs._parameter(channel, given, cases, lines, file) for channel in surrogate.parameters]
@@ -141,12 +142,12 @@ class Inputs:
         )
 
 
-def _read(file: Path, surrogate: Surrogate) -> Dataset:
+def _read(file: Path, surrogate: Surrogate, cases: CaseTable | None) -> Dataset:
     if file.suffix.lower() in DATA_SETS:
         data = Dataset.load(file)
     else:
         names = [[channel.name for channel in channels] for channels in (surrogate.inputs, surrogate.targets)]
-        data = import_inputs(file, inputs=names[0], targets=names[1], parameters=surrogate.parameters)
+        data = import_inputs(file, inputs=names[0], targets=names[1], parameters=surrogate.parameters, table=cases)
     if data.dim != surrogate.dim:
         raise ValueError(f"{file} has points in {data.dim}D, and the surrogate was fitted in {surrogate.dim}D.")
     if data.has_time and not surrogate.has_time:
@@ -154,16 +155,18 @@ def _read(file: Path, surrogate: Surrogate) -> Dataset:
     return data
 
 
-def _matched(data: Dataset, cases: CaseTable | None, file: Path) -> tuple[list[int], list[int]]:
-    """Return the sample and the line of the table of each prediction."""
+def _matched(data: Dataset, cases: CaseTable | None, file: Path) -> tuple[list[int], list[int], bool]:
+    """Return the sample and the line of the table of each prediction, and whether the lines belong to the samples."""
     count = len(data)
     if cases is None:
-        return list(range(count)), []
+        return list(range(count)), [], True
     if count > 1:
-        return list(range(count)), cases.rows_for([str(file)] * count)
+        # Samples of a data set may have been picked or drawn, so the files they came from do not name them.
+        files = [] if file.suffix.lower() in DATA_SETS else data.provenance["files"]
+        return list(range(count)), cases.rows_for(files if len(files) == count else [str(file)] * count), True
     own = cases.row_named(str(file))
     lines = list(range(len(cases.values))) if own is None else [own]
-    return [0] * len(lines), lines
+    return [0] * len(lines), lines, own is not None
 
 
 def _targets(data: Dataset, surrogate: Surrogate) -> list[int]:

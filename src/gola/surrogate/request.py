@@ -81,7 +81,7 @@ def one_each(given: Any, count: int, what: str) -> list[Any]:
         return [None] * count
     if what == "parameters" and (isinstance(given, dict) or hasattr(given, "columns")):
         rows, channels = as_table(given)
-        given = [dict(zip((channel.name for channel in channels), row, strict=True)) for row in rows]
+        given = [dict(zip(map(str, channels), row, strict=True)) for row in rows]
     if len(given) != count:
         raise ValueError(f"There are {count} samples and {what} for {len(given)}; give {what} for each sample.")
     return list(given)

@@ -10,6 +10,7 @@ from gola.operators.closed_form.amplitude import fit_power_law, power_law
 from gola.operators.closed_form.covariance import Covariance, Groups, Pairs
 from gola.operators.closed_form.pod_gp import PodGp
 from gola.representation.fitted import as_bytes
+from gola.representation.nodal import NodalSpace
 
 _OF_OLD_FILES = ("layout", "covariance", "ridge")
 POINTS = np.random.default_rng(5).random((80, 2))
@@ -183,18 +184,18 @@ def fronts(count, width, num_points=400):
     return gola.Dataset.from_arrays(list(points), targets=targets, parameters=parameters)
 
 
-def test_a_steep_front_at_scattered_points_gets_more_functions():
+def test_a_steep_front_at_scattered_points_is_expressed_by_more():
     data = fronts(16, width=0.12)
     train, test = data.select(range(10)), data.select(range(10, 16))
-    errors, counts = [], []
+    errors, spaces = [], []
     for refines in (False, True):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(PodGp, "refines", refines)
             surrogate = gola.fit(train, config_for(train, "pod_gp", num_modes=80), progress=False)
         errors.append(error_of(surrogate, test))
-        counts.append(surrogate.operator.solutions.num_modes)
-    assert counts[0] == 80
-    assert counts[1] > 80
+        spaces.append(surrogate.operator.solutions)
+    assert spaces[0].num_modes == 80
+    assert isinstance(spaces[1], NodalSpace) or spaces[1].num_modes > 80
     assert errors[1] < 0.5 * errors[0]
 
 
@@ -202,3 +203,34 @@ def test_smooth_solutions_get_no_more_functions_than_asked_for():
     train = fronts(10, width=5.0)
     surrogate = gola.fit(train, config_for(train, "pod_gp", num_modes=200), progress=False)
     assert surrogate.operator.solutions.num_modes == 200
+
+
+def tips(count, num_points=200):
+    """A peak like that of stresses at a notch, at points of each sample's own that are dense around it."""
+    rng = np.random.default_rng(3)
+    parameters = rng.random((count, 2))
+    samples = []
+    for a, b in parameters:
+        around, angle = 0.25 * rng.random(num_points) ** 2 + 0.002, 2 * np.pi * rng.random(num_points)
+        points = 0.5 + around[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        points = np.concatenate([points, rng.random((num_points, 2))])
+        away = points - 0.5
+        peak = (1 + a) / np.sqrt(np.hypot(*away.T) + 0.01) * np.cos(np.arctan2(*away.T) + b)
+        samples.append((points, peak + 2 * b * points[:, 0]))
+    points, targets = zip(*samples, strict=True)
+    return gola.Dataset.from_arrays(list(points), targets=list(targets), parameters=parameters)
+
+
+def test_where_points_are_dense_at_a_peak_solutions_are_known_at_common_nodes(tmp_path):
+    data = tips(20)
+    train, test = data.select(range(12)), data.select(range(12, 20))
+    surrogate = gola.fit(train, "pod_gp", progress=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PodGp, "refines", False)
+        coarse = gola.fit(train, "pod_gp", progress=False)
+    assert bool(surrogate.operator.solutions.gathers)
+    assert error_of(surrogate, test) < 0.2 * error_of(coarse, test)
+    assert surrogate.scores["cv_error"] == pytest.approx(error_of(surrogate, test), rel=1.0)
+    surrogate.save(tmp_path / "tips.gola")
+    again, one = gola.Surrogate.load(tmp_path / "tips.gola"), test[0]
+    np.testing.assert_array_equal(again.predict_sample(one), surrogate.predict_sample(one))

@@ -109,7 +109,9 @@ class Case:
         array = self.arrays.get(name)
         if array is None:
             raise ValueError(
-                unknown(f"array of labels in {self.label}", name, list(dict.fromkeys([*self.labels, *self.arrays])))
+                unknown(
+                    f"array of labels in {self.label} called", name, list(dict.fromkeys([*self.labels, *self.arrays]))
+                )
             )
         if array.size != len(array) or (array != np.round(array)).any():
             raise ValueError(f"{self.label}: {name!r} does not tell regions apart; that takes a whole number each.")

@@ -67,7 +67,7 @@ class CaseTable:
                 first = files[rows.index(row)]
                 raise ValueError(
                     f"{self.path}: the row {self.names[row]!r} fits {first} and {files[place]}; write their paths into"
-                    " the table."
+                    " the table, or say that they are a series if they are the times of one simulation."
                 )
         return rows
 

@@ -209,7 +209,7 @@ def _distance(case: Case, part: str) -> Float[np.ndarray, " point"]:
     name = part.partition("=")[0].removesuffix(":boundary")
     indicators = case.indicators(name)
     if part not in indicators:
-        raise ValueError(unknown(f"part in {case.label}", part, [BOUNDARY, *indicators]))
+        raise ValueError(unknown(f"part of {case.label} called", part, [BOUNDARY, *indicators]))
     return distance_to(case.points, indicators[part] > 0.0, case.cells)
 
 

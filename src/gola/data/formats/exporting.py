@@ -56,7 +56,7 @@ def export_sample(
     ``T_lower`` and ``T_upper``. In meshes, channels ``U_x`` and
     ``U_y`` (and ``U_z``) are joined to the vector ``U``, and points without cells become single vertices. Archives keep
     cells too, and tables units; ``gola import`` reads all of them. Parameters are field data in ``.vtu``, numbers in
-    archives, and columns with the same number in every row elsewhere.
+    archives, both called ``name [unit]`` where there is a unit; elsewhere columns with the same number in every row.
 
     Args:
         sample: What to write.
@@ -108,14 +108,14 @@ def write_collection(path: Path, sample: Sample, columns: _Columns, units: Mappi
         temporary.write_text(_COLLECTION.format(entries="".join(entries)), encoding="utf-8")
 
 
-def write_mesh(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
+def write_mesh(path: Path, sample: Sample, columns: _Columns, units: Mapping[str, str]) -> None:
     """Write a mesh that ParaView opens; points without cells become single vertices."""
     meshio = require("meshio", extra="mesh", what="Writing meshes")
     cells = np.arange(sample.num_points)[:, None] if sample.cells is None else sample.cells
     numbers: dict[str, float] = {}
     if path.suffix.lower() == ".vtu":
-        numbers = {name: float(number) for name, number in columns.items() if number.ndim == 0}
-        arrays = _with_vectors(_at_points({name: columns[name] for name in columns if name not in numbers}, sample))
+        numbers = {_with_unit(name, units): float(number) for name, number in columns.items() if number.ndim == 0}
+        arrays = _with_vectors({name: column for name, column in columns.items() if column.ndim})
         # meshio writes names into XML as they are.
         arrays = {_in_xml(name): array for name, array in arrays.items()}
     else:
@@ -147,14 +147,15 @@ def _in_xml(name: str) -> str:
     return escape(name, {'"': "&quot;"})
 
 
-def write_npz(path: Path, sample: Sample, columns: _Columns, _units: Mapping[str, str]) -> None:
+def write_npz(path: Path, sample: Sample, columns: _Columns, units: Mapping[str, str]) -> None:
     """Write a NumPy archive."""
     known = {name: getattr(sample, name) for name in ("points", "cells", "boundary", "weights", "times")}
     # The last two are names of NumPy's own arguments.
     if taken := sorted(set(columns) & {*known, "file", "allow_pickle"}):
         raise ValueError(f"An archive cannot hold a channel named {taken[0]!r}; rename it, or write .vtu or .csv.")
     arrays: dict[str, Any] = {name: array for name, array in known.items() if array is not None}
-    np.savez(path, **arrays, **dict[str, Any](columns))
+    named = {name if column.ndim else _with_unit(name, units): column for name, column in columns.items()}
+    np.savez(path, **arrays, **dict[str, Any](named))
 
 
 def write_table(path: Path, sample: Sample, columns: _Columns, units: Mapping[str, str]) -> None:
@@ -162,11 +163,15 @@ def write_table(path: Path, sample: Sample, columns: _Columns, units: Mapping[st
     axes = ["x", "y", "z"][: sample.dim]
     if taken := sorted(name for name in columns if name.lower() in ("x", "y", "z")):
         raise ValueError(f"A table cannot hold a channel named {taken[0]!r}, a coordinate; rename it, or write .vtu.")
-    header = [*axes, *(str(Channel(name=name, unit=units.get(name, ""))) for name in columns)]
+    header = [*axes, *(_with_unit(name, units) for name in columns)]
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerow(header)
         table = np.column_stack([sample.points, *_at_points(columns, sample).values()])
         np.savetxt(file, table, delimiter=",", fmt="%.17g")
+
+
+def _with_unit(name: str, units: Mapping[str, str]) -> str:
+    return str(Channel(name=name, unit=units.get(name, "")))
 
 
 def _at_points(columns: _Columns, sample: Sample) -> dict[str, Float[np.ndarray, " point"]]:

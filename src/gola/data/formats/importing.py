@@ -14,7 +14,7 @@ import numpy as np
 from gola.data.constant_inputs import as_parameters, constant_inputs
 from gola.data.dataset import Dataset
 from gola.data.formats.case import Case
-from gola.data.formats.cases import read_cases
+from gola.data.formats.cases import CaseTable, read_cases
 from gola.data.formats.choosing import (
     Chosen,
     choose,
@@ -121,6 +121,7 @@ def import_inputs(
     inputs: Sequence[str | Channel],
     targets: Sequence[str | Channel],
     parameters: Sequence[Channel] = (),
+    table: CaseTable | None = None,
 ) -> Dataset:
     """Read simulations like :func:`import_files`, where the solution need not be known.
 
@@ -131,12 +132,18 @@ def import_inputs(
         targets: Names of the targets, which are read if every simulation has them all.
         parameters: The parameters to look for: those that files have, as numbers or as channels that are the same at
             all points, are read.
+        table: Further parameters of each simulation, if there are several.
     """
     files, cases = _read_all(patterns)
     cases = [_with_computed(case, inputs) for case in cases]
     known = targets if all(offers(case, targets) for case in cases) else ()
     found = [one for one in parameters if all(offers(case, [one]) for case in cases)]
-    dataset = _dataset(files, [choose(case, [*inputs, *found], known) for case in cases])
+    if table is not None and len(cases) > 1:
+        found = [one for one in found if one.name not in {channel.name for channel in table.channels}]
+    chosen = [choose(case, [*inputs, *found], known) for case in cases]
+    if table is not None and len(cases) > 1:
+        chosen = with_table(chosen, table, [str(file) for file in files])
+    dataset = _dataset(files, chosen)
     constant = constant_inputs(dataset, kinds=("parameter", "constant"))
     names = [channel.name for channel in found]
     return as_parameters(dataset, [column for column in constant if dataset.inputs[column].name in names])

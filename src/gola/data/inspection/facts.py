@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -28,6 +29,8 @@ class SampleFacts:
         stds: Standard deviation of each channel.
         num_bad: Number of NaN and infinite values of each channel.
         num_bad_points: Number of points with a NaN or infinite coordinate.
+        points: Hash of the points.
+        places: Hash of the points, whatever their order.
         question: Hash of points, inputs, parameters and times.
         answer: Hash of the targets.
         columns: Hash of each channel.
@@ -43,6 +46,8 @@ class SampleFacts:
     stds: Float[np.ndarray, " channel"]
     num_bad: Int[np.ndarray, " channel"]
     num_bad_points: int
+    points: bytes
+    places: bytes
     question: bytes
     answer: bytes
     columns: tuple[bytes, ...]
@@ -51,31 +56,38 @@ class SampleFacts:
 def gather_facts(samples: Iterable[Sample]) -> list[SampleFacts]:
     """Read the samples once, one at a time."""
     facts = []
-    points, num_coincident, points_digest = None, 0, b""
+    points, of_points = None, dict[str, Any]()
     for sample in samples:
         if sample.points is not points:  # samples that share their points share the array
             points = sample.points
-            num_coincident, points_digest = _num_coincident(points), _digest(points)
-        facts.append(_facts(sample, num_coincident, points_digest))
+            ordered = _ordered(points)
+            repeated = (ordered[1:] == ordered[:-1]).all(axis=1)
+            of_points = {
+                "num_coincident": int(repeated.sum()),
+                "points": _digest(points),
+                "places": _digest(ordered),
+            }
+        facts.append(_facts(sample, of_points))
     return facts
 
 
-def _facts(sample: Sample, num_coincident: int, points_digest: bytes) -> SampleFacts:
+def _facts(sample: Sample, of_points: dict[str, Any]) -> SampleFacts:
     # One row per channel: NumPy reduces along contiguous rows many times faster than down narrow columns. Inputs of a
     # trajectory may be fewer than its targets.
     tables = [np.ascontiguousarray(as_rows(values).T) for values in (sample.inputs, sample.targets)]
-    channels = [_figures(table) for table in tables]
+    figures = [_figures(table) for table in tables]
+    of_channels: dict[str, Any] = {name: np.concatenate([part[name] for part in figures]) for name in figures[0]}
     finite_points = np.isfinite(sample.points).all(axis=1)
     coordinates = np.ascontiguousarray(sample.points[finite_points].T)
     asked = (sample.inputs, sample.parameters, sample.times)
     return SampleFacts(
         num_points=sample.num_points,
-        num_coincident=num_coincident,
+        **of_points,
         lower=coordinates.min(axis=1, initial=np.inf),
         upper=coordinates.max(axis=1, initial=-np.inf),
-        **{name: np.concatenate([part[name] for part in channels]) for name in channels[0]},
+        **of_channels,
         num_bad_points=int((~finite_points).sum()),
-        question=points_digest + b"".join(_digest(array) for array in asked if array is not None),
+        question=of_points["points"] + b"".join(_digest(array) for array in asked if array is not None),
         answer=_digest(sample.targets),
         columns=tuple(_digest(column) for table in tables for column in table),
     )
@@ -106,14 +118,14 @@ def _moments(
     return np.ldexp(means, powers), np.ldexp(np.sqrt((deviations**2).sum(axis=1) / counts), powers)
 
 
-def _num_coincident(points: Float[np.ndarray, "point dim"]) -> int:
+def _ordered(points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "_point dim"]:
+    """Return the finite points in units in which coincident ones are equal, ordered by their coordinates."""
     finite = points[np.isfinite(points).all(axis=1)]
-    if len(finite) < 2:
-        return 0
+    if not len(finite):
+        return finite
     extent = float(np.ptp(finite, axis=0).max()) or 1.0
-    rounded = np.round((finite - finite.min(axis=0)) / (extent * _COINCIDENT))
-    ordered = rounded[np.lexsort(rounded.T)]
-    return int((ordered[1:] == ordered[:-1]).all(axis=1).sum())
+    rounded = np.round(finite / (extent * _COINCIDENT)) + 0.0  # -0.0 becomes 0.0
+    return rounded[np.lexsort(rounded.T)]
 
 
 def _digest(array: np.ndarray) -> bytes:

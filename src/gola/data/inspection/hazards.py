@@ -1,5 +1,6 @@
 """What will hurt when learning from a data set: each function yields sentences that say it and what to do."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -16,6 +17,8 @@ _LARGE_OFFSET = 1e4
 _UNEVEN = 1e3
 # Parameters are one and the same above this correlation over at least so many samples.
 _CORRELATED, _ENOUGH_FOR_CORRELATION = 1.0 - 1e-6, 5
+# Samples that share their points are worth a word about the others if they are more than this share.
+_MOST = 0.5
 
 
 def not_finite(facts: Sequence[SampleFacts], labels: Sequence[str]) -> Iterator[str]:
@@ -62,6 +65,22 @@ def coincident_points(facts: Sequence[SampleFacts]) -> Iterator[str]:
         yield (
             f"Points coincide in {_samples(counts > 0)}; sample {worst} has {counts[worst]} that lie where another "
             "does. Merge them: they count twice in every average."
+        )
+
+
+def nearly_shared_points(facts: Sequence[SampleFacts]) -> Iterator[str]:
+    """Tell of samples that keep all others from sharing their points: by another order, or points of their own."""
+    (usual, count), *_ = Counter(one.places for one in facts).most_common(1)
+    orders = {one.points for one in facts if one.places == usual}
+    gain = "then fields are compared point by point, which is more accurate."
+    if count == len(facts) and len(orders) > 1:
+        yield f"All samples have the same points, but in different orders; write them in one order: {gain}"
+    elif len(facts) > count > _MOST * len(facts):
+        other = np.array([one.places != usual for one in facts])
+        have = "has points of its own" if other.sum() == 1 else "have points of their own"
+        yield (
+            f"{_samples(other).capitalize()} {have}, and all {count} others share theirs; leave them out, or compute"
+            f" them at the same points: {gain}"
         )
 
 

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -10,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gola.metrics import relative_l2_errors
+from gola.operators.closed_form.refinement import between_points, is_limiting, refined
 from gola.operators.closed_form.samples import Mesh, Samples
 from gola.operators.closed_form.scores import error_at_the_data
 from gola.operators.cloud import Cloud
@@ -27,11 +29,8 @@ from gola.threads import one_thread
 
 # Of a function that is known at N points more than 2N coefficients add nothing that a penalty would not set.
 _MODES_PER_POINT = 2
-# A representation limits the predictions if it leaves more than this share of their error, and more than this at all.
-_LIMITING, _NEGLIGIBLE = 0.2, 1e-4
-# Then there are more functions, at most so many, and no more than this share of the points of a sample: else they fit
-# the points and nothing between them.
-_MOST_MODES, _DETERMINED = 3000, 0.8
+# Where functions limit the predictions there are more of them, at most so many.
+_MOST_MODES = 3000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +76,13 @@ class ClosedForm(Fitted, Operator):
 
     Attributes:
         at_nodes: Whether solutions may be expressed by their values, where all samples share their nodes.
-        refines: Whether solutions are expressed in more functions where these limit the predictions.
+        refines: Whether solutions are expressed otherwise where the functions limit the predictions.
         choice: The settings that were chosen, as plain values; saved with the state.
         solutions: The space of the solutions.
         held_out: Coefficients of the leave-one-out prediction of each training sample.
         cv_error: Mean relative L2 error of the leave-one-out predictions at the points of the samples.
-        representation_error: The same of the solutions as they are expressed in their space; none where it is exact.
+        representation_error: The same of the solutions as they are expressed in their space, at points that were held
+            out if it may be refined; none where it is exact.
     """
 
     presets: ClassVar[Mapping[str, ClosedFormConfig]]
@@ -144,30 +144,29 @@ class ClosedForm(Fitted, Operator):
         """
         samples = self._training_samples(cloud, targets, mesh or Mesh())
         self.solutions = self._solution_space(samples, self.config.num_modes)
-        held_out = self._chosen(samples)
-        while self.refines and (num_modes := self._more_modes(samples, held_out)):
-            finer = self._solution_space(samples, num_modes)
-            # Spaces may have fewer functions than they were asked for, so that there may be none to add.
-            if finer.num_modes <= self.solutions.num_modes:
-                break
-            self.solutions = finer
-            held_out = self._chosen(samples)
+        solutions = self._solutions_of(samples)
+        self.representation_error = self._representation_error(samples, solutions)
+        held_out = self.choose(samples, solutions)
+        while self._refine(samples, held_out):
+            held_out = self.choose(samples, self._solutions_of(samples))
         self._finish(cloud, samples, held_out)
 
-    def _chosen(self, samples: Samples) -> Float[Tensor, "sample mode channel"]:
-        solutions = self._solutions_of(samples)
-        self.representation_error = error_at_the_data(self.solutions, solutions, samples)
-        return self.choose(samples, solutions)
+    def _representation_error(self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]) -> float:
+        if self.refines and isinstance(self.solutions, FunctionSpace):
+            return between_points(self.solutions, samples)
+        return error_at_the_data(self.solutions, solutions, samples)
 
-    def _more_modes(self, samples: Samples, held_out: Float[Tensor, "sample mode channel"]) -> int | None:
-        """Return how many functions to express solutions in next, if what they leave limits the predictions."""
-        fewest_points = min(len(points) for points in samples.points)
-        most = min(_MOST_MODES, int(_DETERMINED * fewest_points))
-        if not isinstance(self.solutions, FunctionSpace) or self.solutions.num_modes >= most:
-            return None
-        error = error_at_the_data(self.solutions, held_out, samples)
-        is_limited = self.representation_error > max(_LIMITING * error, _NEGLIGIBLE)
-        return min(2 * self.solutions.num_modes, most) if is_limited else None
+    def _refine(self, samples: Samples, held_out: Float[Tensor, "sample mode channel"]) -> bool:
+        """Express solutions otherwise if what they are expressed in limits the predictions; tell whether it did."""
+        if not (self.refines and isinstance(self.solutions, FunctionSpace)):
+            return False
+        if not is_limiting(self.representation_error, error_at_the_data(self.solutions, held_out, samples)):
+            return False
+        found = refined(self.solutions, self.representation_error, samples, partial(self._cosines, samples))
+        if found is None:
+            return False
+        self.solutions, self.representation_error = found
+        return True
 
     def refit(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
         """Fit to other samples with the settings chosen by :meth:`fit_cloud`: quick, and no choice looks at them."""
@@ -252,7 +251,10 @@ class ClosedForm(Fitted, Operator):
         if self.at_nodes and samples.share_nodes:
             nodes, targets = samples.points[0], samples.targets
             return NodalSpace.spanning(nodes, targets, moves=samples.nodes_move, cells=samples.cells)
-        space = self.space_for(samples, num_modes, self.config.padding)
+        return self._cosines(samples, num_modes)
+
+    def _cosines(self, samples: Samples, num_modes: int) -> FunctionSpace:
+        space = self.space_for(samples, min(num_modes, max(_MOST_MODES, self.config.num_modes)), self.config.padding)
         return with_chosen_penalties(space, samples.points, samples.targets)
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:

@@ -208,7 +208,8 @@ class CopiedSamples:
             return self.space, torch.cat([self.solutions, *copied])
         values = torch.cat([torch.einsum("nm,smc->snc", self.space.modes, self.solutions), *copied])
         cells = self.space.cells if self.space.cells.numel() else None
-        joined = NodalSpace.spanning(self.space.nodes, list(values), cells=cells)
+        gathering = self.space.gathering
+        joined = NodalSpace.spanning(self.space.nodes, list(values), cells=cells, gathering=gathering)
         return joined, torch.einsum("nm,snc->smc", joined.modes, values)
 
     def probes(self, factors: Float[Tensor, " row"], copies: Sequence[Copy]) -> Probes:
