@@ -68,7 +68,7 @@ def test_a_mesh_makes_the_round_trip_through_import_inspect_and_export(cases):
     np.testing.assert_array_equal(before.points, after.points)
     np.testing.assert_array_equal(before.point_data["T"], after.point_data["T"])
     np.testing.assert_array_equal(before.cells[0].data, after.cells[0].data)
-    np.testing.assert_allclose(after.field_data["k"], 10.0)
+    np.testing.assert_allclose(after.field_data["k [W/m/K]"], 10.0)
 
 
 def test_all_samples_are_exported_to_a_folder(darcy, tmp_path):

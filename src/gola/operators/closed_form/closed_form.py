@@ -275,9 +275,10 @@ class ClosedForm(Fitted, Operator):
         self.held_out = held_out
         self.cv_error = held_out.new_tensor(error_at_the_data(self.solutions, held_out, samples))
         for module in self.modules():
-            # In files tensors lie one row after the other, and sums in another order round differently.
+            # In files tensors lie one row after the other, and sums in another order round differently; `contiguous`
+            # would keep the strides of a single column.
             for name, buffer in module.named_buffers(recurse=False):
-                setattr(module, name, buffer.contiguous())
+                setattr(module, name, buffer.flatten().view(buffer.shape))
         self._places = Queries(points=cloud.points, offsets=cloud.offsets)
 
     def _training_samples(self, cloud: Cloud, targets: Float[Tensor, "point channel"], mesh: Mesh) -> Samples:
