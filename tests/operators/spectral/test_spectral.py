@@ -10,6 +10,7 @@ from gola.operators import Queries, Spectral, SpectralConfig
 from gola.operators.cloud import Cloud
 from gola.operators.spectral.block import SpectralMixing
 from gola.operators.spectral.waves import wave_numbers
+from gola.protocol import TrainingConfig
 from tests.operators.clouds import assert_same_values_and_gradients, random_features, scattered_cloud
 
 SMALL = SpectralConfig(num_modes=3, width=6, num_blocks=2)
@@ -116,3 +117,32 @@ def test_samples_of_different_shapes_keep_boxes_of_their_own():
     points = [np.random.default_rng(number).random((50, 2)) * [1.0, 0.4 + 0.2 * number] for number in range(4)]
     values = [one[:, 0] for one in points]
     assert config_for(gola.Dataset.from_arrays(points, values, values), "spectral").box == ()
+
+
+def test_waves_that_the_points_do_not_resolve_are_left_out():
+    coarse, fine = (grid_data(side, num_samples=2) for side in (16, 32))
+    assert config_for(coarse, "spectral").largest_wave == 8
+    assert config_for(fine, "spectral").largest_wave == SpectralConfig().largest_wave
+    assert config_for(coarse, "spectral", num_modes=5).largest_wave == 5
+
+
+def test_on_a_finer_grid_than_that_of_the_training_samples_it_errs_as_little():
+    training = TrainingConfig(num_epochs=25, batch_size=4)
+    surrogate = gola.fit(grid_data(12, num_samples=40), "spectral", training=training, progress=False)
+    same, finer = (
+        gola.evaluate(surrogate, grid_data(side, num_samples=20, seed=1), progress=False).mean for side in (12, 24)
+    )
+    assert same < 0.3
+    assert finer < 1.2 * same
+
+
+def grid_data(side, num_samples, seed=0):
+    """Smooth inputs on a grid, and solutions that depend on them smoothly."""
+    rng, waves = np.random.default_rng(seed), np.arange(1, 4)
+    axis = np.linspace(0.0, 1.0, side)
+    points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    along = [np.cos(np.pi * np.outer(points[:, column], waves)) for column in (0, 1)]
+    amplitudes = rng.normal(size=(num_samples, 3, 3))
+    inputs = np.einsum("pi,nij,pj->np", along[0], amplitudes, along[1])
+    damped = np.einsum("pi,nij,pj->np", along[0], amplitudes / np.add.outer(waves, waves), along[1])
+    return gola.Dataset.from_arrays(points, list(inputs), list(damped + 0.5 * damped**2))

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +16,7 @@ from gola.fitting.auto.training_plans import EnsembleTrainer, TrainingPlan
 from gola.fitting.auto.trial import Trial
 from gola.fitting.configs import config_for
 from gola.geometry.symmetry import Symmetry, domain_symmetries, largest_group
+from gola.operators.spectral.spectral import SpectralConfig
 from gola.operators.spectral.unlabelled_inputs import share_domain
 from gola.operators.symmetry_test import not_refuted
 from gola.registry import OPERATORS
@@ -216,12 +216,13 @@ class Networks:
         trial, config = self.trial, self.trial.config
         num_ways = (config.residual_weight > 0) + config.symmetries + len(self.samples)
         few = _PROBE * num_ways + _GLANCE * len(self.samples)
-        changes: dict[str, Any] = {}
-        if self.name == "spectral":
-            changes["num_modes"] = config.num_modes or _NETWORK_MODES[config.dim]
+        network = config_for(trial.data, self.name)
+        if isinstance(network, SpectralConfig):
+            fewer = min(network.largest_wave, _NETWORK_MODES[config.dim])
+            network = replace(network, num_modes=config.num_modes or fewer)
         return EnsembleTrainer(
             kind=OPERATORS[self.name],
-            config=config_for(trial.data, self.name, **changes),
+            config=network,
             samples=self.samples,
             folds=trial.folds,
             task=trial.task,

@@ -19,6 +19,9 @@ from gola.operators.spectrum import by_basis
 
 # Largest wave number by dimension, where it is left open.
 _MODES = {1: 32, 2: 12, 3: 5, 4: 2}
+# Shorter waves than so many spacings of the points are known at the points only: there networks learn them, and between
+# them they make of them what they like.
+_SPACINGS_PER_WAVE = 4
 # A sample is prepared by matrices with as many rows and columns as there are waves.
 _MOST_WAVES = 4000
 
@@ -30,7 +33,7 @@ class SpectralConfig(GraphConfig):
 
     Attributes:
         num_modes: Largest wave number along each axis of the padded box; None for 32, 12 or 5 in one, two or three
-            dimensions.
+            dimensions, or fewer where the points of the training samples do not resolve these.
         width: Channels of the features.
         num_blocks: Blocks, one after the other.
         padding: Size of the box on which waves are periodic, in units of the domain: 2 leaves room for functions that
@@ -66,6 +69,15 @@ class SpectralConfig(GraphConfig):
             )
         if not self.padding >= 1:
             raise ValueError(f"padding must be at least 1, the domain itself; got {self.padding}.")
+
+    def adapted_to(self, points: Float[np.ndarray, "point dim"]) -> "SpectralConfig":
+        """Return these settings with the radius, and without waves that the points do not resolve."""
+        config = super().adapted_to(points)
+        dim = points.shape[1]
+        resolved = int(self.padding * len(points) ** (1.0 / dim) / _SPACINGS_PER_WAVE)
+        if config.num_modes is not None or resolved >= _MODES[dim]:
+            return config
+        return replace(config, num_modes=max(1, resolved))
 
     def within(self, corners: Float[np.ndarray, "sample 2 dim"]) -> "SpectralConfig":
         """Return these settings with the box of the samples, if all have the same."""
