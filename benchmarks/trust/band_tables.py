@@ -8,6 +8,8 @@ from benchmarks.trust.bands import BANDS, METHODS, NETWORK_SIZES, SIZES
 from benchmarks.trust.cases import PROBLEMS
 
 Row = dict[str, str]
+# Means over so many splits say something of one problem; so many points off is far.
+_MANY_SPLITS, _FAR = 20, 5
 
 
 def band_tables(rows: Sequence[Row]) -> list[str]:
@@ -22,7 +24,7 @@ def band_tables(rows: Sequence[Row]) -> list[str]:
             here = [row for row in rows if (row["operator"], row["samples"]) == (operator, str(size))]
             if here:
                 lines.append(f"| `{operator}` | {size} | {len(here)} | {_cells(here)}")
-    return [*lines, "", "### By problem", "", *_by_problem(rows)]
+    return [*lines, "", *_single_problems(rows), "", "### By problem", "", *_by_problem(rows)]
 
 
 def _label(band: str) -> str:
@@ -38,6 +40,25 @@ def _cells(rows: Sequence[Row]) -> str:
         held.append(f"{100 * found.mean():.0f} ± {100 * error:.0f}" if len(found) else "")
     medians = [np.median([float(row[name]) for row in rows]) for name in ("half_width_90", "rank_correlation")]
     return " | ".join([*held, *(f"{one:.2f}" for one in medians)]) + " |"
+
+
+def _single_problems(rows: Sequence[Row]) -> list[str]:
+    """Say how many means over the splits of one problem, operator and size are far from their level."""
+    cells: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        cells.setdefault((row["problem"], row["operator"], row["samples"]), []).append(row)
+    whole = {key: found for key, found in cells.items() if len(found) >= _MANY_SPLITS}
+    lines = []
+    for level in (80, 90, 95):
+        gaps = [
+            100 * float(np.mean([float(row[band]) for row in found])) - level
+            for found in whole.values()
+            for band in (f"everywhere_{level}", f"pointwise_{level}")
+            if found[0][band]
+        ]
+        low, high = (sum(sign * gap > _FAR for gap in gaps) for sign in (-1, 1))
+        lines.append(f"- {level} %: {low} of {len(gaps)} held more than {_FAR} points too rarely, {high} too often.")
+    return [f"Single problems, operators and sizes with {_MANY_SPLITS} splits:", "", *lines]
 
 
 def _by_problem(rows: Sequence[Row]) -> list[str]:
