@@ -17,8 +17,8 @@ are trained for 15 seconds, one sample per step, with a cosine schedule over tha
 That is short: the picture says what a method reaches in that time, and nothing about what it reaches in hours. EZyRB
 and SMT (`pip install 'gola[benchmarks]'`) apply where only parameters differ on one mesh, FNO where samples lie on one
 grid. A second call adds missing runs only: delete `results/error_against_time.csv` to measure all of them again.
-All rows are of one session and one version of the code; networks of ours are trained for about 5 seconds, and `auto` chooses
-among closed forms only.
+All rows are of one session and one version of the code; networks of ours are trained for about 5 seconds, and `auto`
+chooses among closed forms only.
 
 ![Error over seconds of fitting for six problems](images/error_against_time.png)
 
