@@ -86,3 +86,17 @@ def test_a_fit_ends_where_more_functions_are_wanted_than_there_are():
     noise = Dataset(samples=samples, inputs=(Channel(name="f"),), targets=(Channel(name="u"),))
     surrogate = gola.fit(noise, KernelConfig(num_modes=40, symmetries=False), progress=False)
     assert surrogate.operator.solutions.num_modes < 100
+
+
+def test_another_representation_is_kept_only_if_it_is_predicted_better(monkeypatch):
+    operator, refined = small_operator("kernel"), []
+
+    def to_fewer(space, _error, _samples, with_modes):
+        refined.append(space.num_modes)
+        return with_modes(4), 0.0
+
+    monkeypatch.setattr("gola.operators.closed_form.closed_form.is_limiting", lambda *_: True)
+    monkeypatch.setattr("gola.operators.closed_form.closed_form.refined", to_fewer)
+    operator.fit_cloud(*wave_samples(12))
+    assert refined == [operator.solutions.num_modes]
+    assert operator.representation_error > 0.0

@@ -147,8 +147,17 @@ class ClosedForm(Fitted, Operator):
         solutions = self._solutions_of(samples)
         self.representation_error = self._representation_error(samples, solutions)
         held_out = self.choose(samples, solutions)
-        while self._refine(samples, held_out):
+        error = self._error_of(held_out, samples)
+        while (finer := self._finer(samples, error)) is not None:
+            before = self.solutions, self.representation_error
+            self.solutions, self.representation_error = finer
             held_out = self.choose(samples, self._solutions_of(samples))
+            # What is known better between points may be harder to predict: nodes of all samples lie in holes of some.
+            if (now := self._error_of(held_out, samples)) > error:
+                self.solutions, self.representation_error = before
+                held_out = self.choose(samples, self._solutions_of(samples))
+                break
+            error = now
         self._finish(cloud, samples, held_out)
 
     def _representation_error(self, samples: Samples, solutions: Float[Tensor, "sample mode channel"]) -> float:
@@ -156,17 +165,16 @@ class ClosedForm(Fitted, Operator):
             return between_points(self.solutions, samples)
         return error_at_the_data(self.solutions, solutions, samples)
 
-    def _refine(self, samples: Samples, held_out: Float[Tensor, "sample mode channel"]) -> bool:
-        """Express solutions otherwise if what they are expressed in limits the predictions; tell whether it did."""
+    def _finer(self, samples: Samples, error: float) -> tuple[FunctionSpace | NodalSpace, float] | None:
+        """Return another space and what it leaves, if what solutions are expressed in limits the predictions."""
         if not (self.refines and isinstance(self.solutions, FunctionSpace)):
-            return False
-        if not is_limiting(self.representation_error, error_at_the_data(self.solutions, held_out, samples)):
-            return False
-        found = refined(self.solutions, self.representation_error, samples, partial(self._cosines, samples))
-        if found is None:
-            return False
-        self.solutions, self.representation_error = found
-        return True
+            return None
+        if not is_limiting(self.representation_error, error):
+            return None
+        return refined(self.solutions, self.representation_error, samples, partial(self._cosines, samples))
+
+    def _error_of(self, coefficients: Float[Tensor, "sample mode channel"], samples: Samples) -> float:
+        return error_at_the_data(self.solutions, coefficients, samples)
 
     def refit(self, cloud: Cloud, targets: Float[Tensor, "point channel"]) -> None:
         """Fit to other samples with the settings chosen by :meth:`fit_cloud`: quick, and no choice looks at them."""
