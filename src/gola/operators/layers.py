@@ -6,15 +6,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gola.operators.products import matmul
+
 
 def sample_products(
     left: Float[Tensor, "point left"], right: Float[Tensor, "point right"], sizes: list[int]
 ) -> Float[Tensor, "sample left right"]:
     r"""Return :math:`\sum_{i \in b} l_i r_i^\top` for each sample b."""
     if len(set(sizes)) == 1:
-        return _stacked(left, len(sizes)).mT @ _stacked(right, len(sizes))
+        return matmul(_stacked(left, len(sizes)).mT, _stacked(right, len(sizes)))
     pairs = zip(torch.split(left, sizes), torch.split(right, sizes), strict=True)
-    return torch.stack([ours.mT @ theirs for ours, theirs in pairs])
+    return torch.stack([matmul(ours.mT, theirs) for ours, theirs in pairs])
 
 
 def sample_matmul(
@@ -22,9 +24,9 @@ def sample_matmul(
 ) -> Float[Tensor, "point output"]:
     """Multiply the features of each sample by the sample's own matrix."""
     if len(set(sizes)) == 1:
-        return (_stacked(features, len(sizes)) @ matrices).flatten(0, 1)
+        return matmul(_stacked(features, len(sizes)), matrices).flatten(0, 1)
     pairs = zip(torch.split(features, sizes), matrices, strict=True)
-    return torch.cat([rows @ matrix for rows, matrix in pairs])
+    return torch.cat([matmul(rows, matrix) for rows, matrix in pairs])
 
 
 def sample_rows(rows: Float[Tensor, "sample channel"], sizes: list[int]) -> Float[Tensor, "point channel"]:

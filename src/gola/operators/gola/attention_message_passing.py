@@ -6,11 +6,11 @@ from typing import final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
 from gola.graph.fused import neighbour_attention
 from gola.graph.neighbourhood import Neighbourhood
 from gola.operators.layers import EdgeLinear
+from gola.operators.products import linear, matmul
 
 
 @final
@@ -65,15 +65,15 @@ class AttentionMessagePassing(nn.Module):
         if not neighbourhood.all_hear:
             # A point that hears nobody gets no edge term and no value.
             once = torch.where(neighbourhood.hears[:, None], once, 0.0)
-        result = torch.addmm(once + self.root.bias, features, (self.root.weight + self.skip.weight).mT)
-        return torch.addmm(result, heard.flatten(1), values.transpose(0, 1).flatten(1).mT)
+        result = once + linear(features, self.root.weight + self.skip.weight, self.root.bias)
+        return result + linear(heard.flatten(1), values.transpose(0, 1).flatten(1))
 
     def _queries(
         self, features: Float[Tensor, "point width"], sender_end: Float[Tensor, "head_width attribute"]
     ) -> Float[Tensor, "point head width_and_attribute"]:
         """Move the key matrix onto the query: (K_h, S_h)ᵀ (Q_h h_i + b_Q) / √C."""
         keys = self._heads(torch.cat([self.key.weight, sender_end], dim=1)).mT / math.sqrt(features.shape[1])
-        weight = keys @ self._heads(self.query.weight)
+        weight = matmul(keys, self._heads(self.query.weight))
         bias = keys @ self._heads(self.query.bias)[..., None]
         queries = linear(features, weight.flatten(0, 1), bias.flatten())
         return torch.unflatten(queries, 1, (self.num_heads, -1))

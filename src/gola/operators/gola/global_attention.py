@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
 from gola.operators.layers import sample_matmul, sample_products, sample_rows
+from gola.operators.products import linear, matmul
 
 Normalisation = Literal["instance", "channel"]
 
@@ -56,8 +57,8 @@ class GlobalAttention(nn.Module):
         summarise = {"instance": self._instance_summaries, "channel": self._channel_summaries}[self.normalisation]
         summaries = summarise(features, weights, sizes)
         queries = torch.unflatten(self.query.weight, 0, (self.num_heads, -1))
-        readout = self.projection.weight @ self.output.weight
-        collapsed = (queries.mT @ summaries).transpose(1, 2).flatten(2) @ readout.mT
+        readout = matmul(self.projection.weight, self.output.weight)
+        collapsed = matmul(matmul(queries.mT, summaries).transpose(1, 2).flatten(2), readout.mT)
         return sample_matmul(features, collapsed, sizes) + self.projection(self.output.bias)
 
     def _instance_summaries(
@@ -67,12 +68,12 @@ class GlobalAttention(nn.Module):
         # Centred first: the difference of second moment and squared mean would cancel.
         centred = features - sample_rows(means[:, 0], sizes)
         covariance = sample_products(weights[:, None] * centred, centred, sizes)
-        keys = self.key.weight @ covariance
-        values = self.value.weight @ covariance
+        keys = matmul(self.key.weight, covariance)
+        values = matmul(self.value.weight, covariance)
         keys = keys / _deviations(keys, self.key.weight)
         values = self.value.weight / _deviations(values, self.value.weight)
         heads = (self.num_heads, -1)
-        return torch.unflatten(keys, 1, heads) @ torch.unflatten(values, 1, heads).mT
+        return matmul(torch.unflatten(keys, 1, heads), torch.unflatten(values, 1, heads).mT)
 
     def _channel_summaries(
         self, features: Float[Tensor, "point width"], weights: Float[Tensor, " point"], sizes: list[int]
@@ -81,8 +82,8 @@ class GlobalAttention(nn.Module):
         for key, value in zip(
             self.key.weight.chunk(self.num_heads), self.value.weight.chunk(self.num_heads), strict=True
         ):
-            keys = layer_norm(features @ key.mT, key.shape[:1], eps=NORM_EPSILON)
-            values = layer_norm(features @ value.mT, value.shape[:1], eps=NORM_EPSILON)
+            keys = layer_norm(linear(features, key), key.shape[:1], eps=NORM_EPSILON)
+            values = layer_norm(linear(features, value), value.shape[:1], eps=NORM_EPSILON)
             heads.append(sample_products(weights[:, None] * keys, values, sizes))
         return torch.stack(heads, dim=1)
 

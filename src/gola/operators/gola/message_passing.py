@@ -5,11 +5,11 @@ from typing import final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
 from gola.graph.fused import neighbour_statistics
 from gola.graph.neighbourhood import Neighbourhood
 from gola.operators.layers import EdgeLinear
+from gola.operators.products import Linear, linear, matmul
 
 
 @final
@@ -51,13 +51,13 @@ class MessagePassing(nn.Module):
         sent = linear(features, from_sender) + linear(attributes, from_edge @ sender_end)
         statistics = neighbour_statistics(sent, neighbourhood)
 
-        own, *heard = (self.output.weight @ self.update.weight).chunk(5, dim=1)
+        own, *heard = matmul(self.output.weight, self.update.weight).chunk(5, dim=1)
         shared = heard[0] + heard[1] + heard[2]
         constant = from_edge @ self.edge.bias + self.message.bias
-        received = shared @ from_receiver, shared @ from_edge @ receiver_end, shared @ constant
+        received = matmul(shared, from_receiver), shared @ from_edge @ receiver_end, shared @ constant
         result = self._own(features, attributes, own, received, neighbourhood)
         for statistic, weight in zip(statistics, heard, strict=True):
-            result = torch.addmm(result, statistic, weight.mT)
+            result = result + linear(statistic, weight)
         return result
 
     def _own(
@@ -72,7 +72,7 @@ class MessagePassing(nn.Module):
         by_features, by_attributes, constant = received
         bias = self.output(self.update.bias)
         if neighbourhood.all_hear:
-            return torch.addmm(linear(attributes, by_attributes, bias + constant), features, (own + by_features).mT)
+            return linear(attributes, by_attributes, bias + constant) + linear(features, own + by_features)
         heard = linear(features, by_features) + linear(attributes, by_attributes, constant)
         # A point that hears nobody must not get A_i.
         return linear(features, own, bias) + torch.where(neighbourhood.hears[:, None], heard, 0.0)
@@ -84,7 +84,7 @@ class ResidualMLP(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
+        self.layers = nn.Sequential(Linear(width, 2 * width), nn.GELU(), Linear(2 * width, width))
 
     def forward(self, features: Float[Tensor, "point width"]) -> Float[Tensor, "point width"]:
         """Update the features of each point on its own."""

@@ -11,6 +11,7 @@ from torch.nn.functional import gelu
 from gola.operators.cloud import Cloud
 from gola.operators.gola.attention_message_passing import AttentionMessagePassing
 from gola.operators.gola.message_passing import MessagePassing
+from gola.operators.products import Linear, matmul
 from gola.operators.spectrum import Spectrum, by_basis
 
 
@@ -45,20 +46,20 @@ class SpectralMixing(nn.Module):
         """Update the features of every sample by its own waves."""
         parts = list(torch.split(features, sizes))
         for rows in by_basis(spectra):
-            coefficients = torch.stack([spectra[row].analysis @ parts[row] for row in rows], dim=1)
+            coefficients = torch.stack([matmul(spectra[row].analysis, parts[row]) for row in rows], dim=1)
             filtered = self._filtered(coefficients, spectra[rows[0]].waves)
             for row, own in zip(rows, filtered.unbind(dim=1), strict=True):
-                parts[row] = spectra[row].functions @ own
+                parts[row] = matmul(spectra[row].functions, own)
         return torch.cat(parts)
 
     def _filtered(
         self, coefficients: Float[Tensor, "function sample width"], waves: Float[Tensor, "wave function"]
     ) -> Float[Tensor, "function sample width"]:
         num_samples = coefficients.shape[1]
-        cosines, sines = (waves @ coefficients.flatten(1)).unflatten(1, (num_samples, -1)).chunk(2)
+        cosines, sines = matmul(waves, coefficients.flatten(1)).unflatten(1, (num_samples, -1)).chunk(2)
         real, imaginary = self.real[:, None], self.imaginary[:, None]
         turned = torch.cat([cosines * real - sines * imaginary, sines * real + cosines * imaginary])
-        return self.mix((waves.mT @ turned.flatten(1)).unflatten(1, (num_samples, -1)))
+        return self.mix(matmul(waves.mT, turned.flatten(1)).unflatten(1, (num_samples, -1)))
 
 
 @final
@@ -94,8 +95,8 @@ class SpectralBlock(nn.Module):
         super().__init__()
         self.spectral = SpectralMixing(frequencies=frequencies, width=width)
         self.local = local
-        self.pointwise = nn.Linear(width, width)
-        self.mlp = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
+        self.pointwise = Linear(width, width)
+        self.mlp = nn.Sequential(Linear(width, 2 * width), nn.GELU(), Linear(2 * width, width))
 
     def forward(
         self, features: Float[Tensor, "point width"], attributes: Float[Tensor, "point attribute"], cloud: Cloud
