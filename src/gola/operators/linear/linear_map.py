@@ -18,8 +18,8 @@ from gola.representation.representatives import spread
 from gola.representation.smoothness import growth
 from gola.representation.symmetry import Symmetries, composed
 
-# Numbers that the kernels of a portion of nodes may hold.
-_PORTION = 20_000_000
+# Numbers that the kernels of a portion of nodes may hold: what is made of them stays in the cache.
+_PORTION = 500_000
 # Samples with their copies that a map is fitted to under a prior on Green's function.
 _MOST_FITTED = 400
 _MORE_NODES = 4
