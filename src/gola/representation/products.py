@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-# Rows of a symmetric matrix are computed in parts of so many, each up to the diagonal, so nearly half of it is left out.
+# Rows of a symmetric matrix are computed in parts of so many, each up to the diagonal: half is left out.
 # What has fewer rows is one part.
 _PART = 100
 

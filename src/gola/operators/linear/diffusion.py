@@ -122,7 +122,9 @@ class Diffusion:
         return LinearMap(held_out=self._through_nodes(held_out).T[..., None], solved=self._solved)
 
     def _solved(self) -> Affine:
-        weights = self._through_nodes(self.medium.response(self.inputs.functions(self._places).cpu().numpy()))
+        everything = torch.eye(self.inputs.num_modes).to(self.features)
+        sources = self.inputs.values_on_lattice(self._axes, everything)
+        weights = self._through_nodes(self.medium.response(sources.cpu().numpy()))
         offset = self.solutions.mean(dim=0) - weights @ self.features.mean(dim=0).mT
         return Affine(weights=weights[:, None], offset=offset)
 
@@ -166,9 +168,8 @@ class Diffusion:
 
     def _through_nodes(self, values: Float[np.ndarray, "node column"]) -> Float[Tensor, "output_mode column"]:
         """Return the coefficients of functions with these values at the nodes."""
-        places = self._places
         space = self.outputs.with_penalties(_NODE_PENALTIES * self.outputs.penalties)
-        return space.coefficients([places], [torch.from_numpy(values).to(places)])[0]
+        return space.through_lattice(self._axes, torch.from_numpy(values).to(self.features))
 
     @property
     def _elements(self) -> FiniteElements:
@@ -184,18 +185,18 @@ class Diffusion:
             counts.insert(0, counts[0] // 2)
         return [FiniteElements.on(self.outputs.sides.cpu().numpy(), count) for count in counts]
 
-    @cached_property
-    def _places(self) -> Float[Tensor, "node dim"]:
-        fractions = torch.from_numpy(self._elements.nodes).to(self.outputs.sides)
-        return self.outputs.lower + self.outputs.sides * fractions
+    @property
+    def _axes(self) -> list[Float[Tensor, " place"]]:
+        """Where the nodes are along each axis of the box."""
+        return [torch.from_numpy(self._elements.places).to(self.features)] * self.outputs.dim
 
     @cached_property
     def _sources(self) -> Float[np.ndarray, "node sample"]:
-        return self.inputs.values(self._places, self.features[:, 0].T).cpu().numpy()
+        return self.inputs.values_on_lattice(self._axes, self.features[:, 0].T).cpu().numpy()
 
     @cached_property
     def _states(self) -> Float[np.ndarray, "node sample"]:
-        return self.outputs.values(self._places, self.solutions[..., 0].T).cpu().numpy()
+        return self.outputs.values_on_lattice(self._axes, self.solutions[..., 0].T).cpu().numpy()
 
 
 @final

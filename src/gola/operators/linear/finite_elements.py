@@ -124,6 +124,11 @@ class FiniteElements:
         return field.ravel()
 
     @property
+    def places(self) -> Float[np.ndarray, " place"]:
+        """Where the nodes are along each axis, as fractions of it."""
+        return np.linspace(0.0, 1.0, self._cells_per_axis + 1)
+
+    @property
     def _cells_per_axis(self) -> int:
         return round(len(self.cells) ** (1.0 / self.nodes.shape[1]))
 
