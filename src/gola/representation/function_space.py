@@ -189,7 +189,7 @@ class FunctionSpace(Fitted):
     def values_on_lattice(
         self, fractions: Sequence[Float[Tensor, " _"]], coefficients: Float[Tensor, "mode channel"]
     ) -> Float[Tensor, "node channel"]:
-        """Return the same as :meth:`values` at the nodes of a lattice, given as fractions of the box along each axis."""
+        """Return the same as :meth:`values` at the nodes of a lattice, given as fractions of the box's sides."""
         return combine_on_lattice([self.angles(one) for one in fractions], self.waves, coefficients)
 
     def through_lattice(
