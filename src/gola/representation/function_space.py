@@ -201,8 +201,9 @@ class FunctionSpace(Fitted):
         factors = self._recent.of(
             lambda: self._factors(gram(self.angles(nodes).split(_PORTION), self.num_modes)), nodes, self.penalties
         )
-        sums = moments_on_lattice([self.angles(one) for one in fractions], self.waves, values - centre)
-        found = cholesky_solve(sums, factors)
+        angles, ones = [self.angles(one) for one in fractions], torch.ones_like(values[:, :1])
+        sums, constant = (moments_on_lattice(angles, self.waves, one) for one in (values, ones))
+        found = cholesky_solve(sums - constant * centre, factors)
         return torch.cat([found[:1] + centre, found[1:]])
 
     def coefficients(
