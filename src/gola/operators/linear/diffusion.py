@@ -5,7 +5,7 @@ number for each place, and Green's function one for each pair of places. So samp
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, final
@@ -134,11 +134,12 @@ class Diffusion:
     ) -> Iterator["Medium"]:
         few = rows[:_MOST_SAMPLES]
         sources, differences = self._sources[:, few] - _mean(self._sources[:, few]), self._differences(few)
-        coarse_to_fine = [
+        # Fine lattices are not asked for where a coarse one shows that no medium explains the samples.
+        coarse_to_fine = (
             Misfit.of(elements, sources[self._elements.places_of(elements)], self._observed(elements, few, differences))
             for elements in self._levels
-        ]
-        return Medium.explaining(coarse_to_fine, num_steps[len(coarse_to_fine)])
+        )
+        return Medium.explaining(coarse_to_fine, num_steps[len(self._levels)])
 
     def _observed(
         self, elements: FiniteElements, rows: Int[np.ndarray, " row"], differences: Sequence[Float[np.ndarray, " _"]]
@@ -218,7 +219,7 @@ class Medium:
     sign: float
 
     @staticmethod
-    def explaining(coarse_to_fine: Sequence["Misfit"], num_steps: Sequence[int]) -> Iterator["Medium"]:
+    def explaining(coarse_to_fine: Iterable["Misfit"], num_steps: Sequence[int]) -> Iterator["Medium"]:
         """Find the medium in which the sources lead to the states that were observed, from the best constant one on.
 
         What a coarse lattice shows takes little time there; finer ones only add what it cannot show. The medium that is
@@ -228,14 +229,13 @@ class Medium:
             coarse_to_fine: The misfit on each lattice.
             num_steps: At most so many steps are taken there.
         """
-        first = coarse_to_fine[0]
-        response = first.response_of_a_constant()
-        sign = -1.0 if response < 0.0 else 1.0
-        start = -np.log(max(abs(response), _TINY))
-        logarithm = np.full(len(first.elements.cells), start)
-        for misfit, at_most in zip(coarse_to_fine, num_steps, strict=True):
+        sign, start, logarithm = 1.0, 0.0, np.zeros(0)
+        for level, (misfit, at_most) in enumerate(zip(coarse_to_fine, num_steps, strict=True), start=1):
+            if level == 1:
+                response = misfit.response_of_a_constant()
+                sign, start = -1.0 if response < 0.0 else 1.0, -float(np.log(max(abs(response), _TINY)))
+                logarithm = np.full(1, start)
             logarithm = misfit.elements.refined(logarithm)
-            is_last = misfit is coarse_to_fine[-1]
             logarithm = minimize(
                 partial(misfit.objective, sign=sign),
                 logarithm,
@@ -244,7 +244,7 @@ class Medium:
                 bounds=Bounds(np.full(len(logarithm), start - _CONTRAST), np.full(len(logarithm), start + _CONTRAST)),
                 # Errors are relative to the states, so smaller changes are none.
                 options={"maxiter": at_most, "maxcor": 30, "ftol": 1e-10, "gtol": 1e-10},
-                callback=None if is_last else _stopping_where_flat(),
+                callback=None if level == len(num_steps) else _stopping_where_flat(),
             ).x
             yield Medium(elements=misfit.elements, values=np.exp(logarithm), sign=sign)
 
