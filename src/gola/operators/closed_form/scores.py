@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gola.metrics import relative_l2
+from gola.metrics import relative_l2, size_of
 from gola.operators.closed_form.samples import Samples, drawn
 from gola.representation.function_space import FunctionSpace
 from gola.representation.nodal import NodalSpace
@@ -75,6 +76,23 @@ class Probes:
     def rows(self) -> Float[Tensor, "sample output"]:
         """The values, all places and channels of a sample in one row."""
         return self.values.transpose(0, 1).flatten(1)
+
+    @cached_property
+    def compressed(self) -> Float[Tensor, "sample column"]:
+        """Rows with the same inner products as :attr:`rows` in the unit of each channel, and no more columns than rows.
+
+        Held-out predictions are sums of rows, so :meth:`error_of_compressed` is that of all values.
+        """
+        rows = (self.values / self.scales).transpose(0, 1).flatten(1)
+        return rows if rows.shape[1] <= len(rows) else torch.linalg.qr(rows.T, mode="r").R.T
+
+    def error_of_compressed(self, predictions: Float[Tensor, "sample column"]) -> float:
+        """Return the mean relative error of predictions that are sums of rows of :attr:`compressed`."""
+        return float(((predictions - self.compressed).norm(dim=1) / self._sizes).mean())
+
+    @cached_property
+    def _sizes(self) -> Float[Tensor, " sample"]:
+        return size_of(self.values.transpose(0, 1) / self.scales)
 
     def error_of_rows(self, predictions: Float[Tensor, "sample output"]) -> float:
         """Return the mean relative error of predictions laid out like :attr:`rows`."""
