@@ -59,7 +59,7 @@ class InputKernel:
     ) -> Float[Tensor, "row column"]:
         """Evaluate the kernel between weighted coefficients."""
         products = product(inputs, others.T)
-        return self.of(distances(products, inputs.square().sum(dim=1), others.square().sum(dim=1)), products)
+        return self.of(distances(products, _squares(inputs), _squares(others)), products)
 
     def of(
         self, distances: Float[Tensor, "row column"], products: Float[Tensor, "row column"]
@@ -87,6 +87,10 @@ def distances(
     # What rounding leaves of the distance of a vector from itself is no distance.
     least = 4.0 * torch.finfo(found.dtype).eps * (squares[:, None] + other_squares)
     return torch.where(found > least, found, 0.0).sqrt()
+
+
+def _squares(rows: Float[Tensor, "row feature"]) -> Float[Tensor, " row"]:
+    return torch.linalg.vecdot(rows, rows)
 
 
 def all_kernels(transform: Transform) -> list[InputKernel]:

@@ -1,7 +1,7 @@
 """How far predictions are off, measured where the data are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -62,6 +62,10 @@ class Probes:
         """Keep some samples, and the first places."""
         values = self.values[:count, samples]
         return Probes(fractions=self.fractions[:count], values=values, scales=self.scales)
+
+    def divided_by(self, factors: Float[Tensor, " sample"]) -> "Probes":
+        """Return the solutions without amplitudes that they scale with."""
+        return replace(self, values=self.values / factors[:, None])
 
     def error(self, predictions: Float[Tensor, "probe sample channel"]) -> float:
         """Return the mean over the samples of the relative error of predictions."""
