@@ -15,13 +15,22 @@ def cholesky(matrix: Float[Tensor, "row row"]) -> Float[Tensor, "row row"]:
 
     PyTorch copies the matrix and checks the result, and SciPy's LAPACK is faster than its own on some processors.
     """
-    if matrix.requires_grad or matrix.device.type != "cpu":
+    if matrix.requires_grad:
         return torch.linalg.cholesky(matrix)
+    factor = cholesky_or_none(matrix)
+    if factor is None:
+        raise np.linalg.LinAlgError("A matrix is not positive definite up to rounding; its penalties are too small.")
+    return factor
+
+
+def cholesky_or_none(matrix: Float[Tensor, "row row"]) -> Float[Tensor, "row row"] | None:
+    """Return the same without gradients; None of a matrix that is not positive definite up to rounding."""
+    if matrix.device.type != "cpu":
+        found = torch.linalg.cholesky_ex(matrix)
+        return None if found.info else found.L
     # The upper factor of columns, as LAPACK stores them, is the lower factor of rows.
     factor, failed = dpotrf(matrix.numpy().T, lower=0, overwrite_a=1)
-    if failed:
-        raise np.linalg.LinAlgError("A matrix is not positive definite up to rounding; its penalties are too small.")
-    return torch.from_numpy(factor.T)
+    return None if failed else torch.from_numpy(factor.T)
 
 
 def cholesky_of_many(matrices: Float[Tensor, "*batch row row"]) -> Float[Tensor, "*batch row row"]:

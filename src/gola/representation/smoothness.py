@@ -1,7 +1,7 @@
 """How smooth the functions of a data set are: penalties chosen by leaving out points."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import torch
@@ -41,6 +41,8 @@ _HELD_OUT = 250
 _COARSE_STRENGTHS, _FINER_STEPS = (3, 9, 15, 21), (3, 1)
 # It starts with this growth; others are followed as long as their squared errors are not larger by this factor.
 _FIRST, _CLOSE = 2, 2.0
+# Growths whose squared errors on the first sample are not larger by this factor are compared on all samples.
+_PROMISING = 1.2
 
 
 def with_chosen_penalties(
@@ -157,7 +159,29 @@ class _Search:
     scored: dict[tuple[int, int], float] = field(default_factory=dict)
 
     def best(self) -> tuple[int, int]:
-        """Return the numbers of the best growth and strength that were met."""
+        """Return the numbers of the best growth and strength that were met.
+
+        One sample shows which growths are worth a look at all of them, and at which strengths.
+        """
+        first = replace(self, samples=self.samples[:1], errors={}, scored={})
+        first._look()
+        if len(self.samples) == 1:
+            return first._least()
+        limit = _PROMISING * min(first.scored.values())
+        for number, known in first.errors.items():
+            place = min(
+                (one for growth, one in first.scored if growth == number), key=lambda one: first.scored[number, one]
+            )
+            if first.scored[number, place] <= limit:
+                self.errors[number] = [*known, *(sample.under(self.growths[number]) for sample in self.samples[1:])]
+                self._descended(number, place, _FINER_STEPS[-1:])
+        return self._least()
+
+    def _least(self) -> tuple[int, int]:
+        return min(self.scored, key=self.scored.__getitem__)
+
+    def _look(self) -> None:
+        """Score one growth, and those that are not far behind it."""
         place = min(_COARSE_STRENGTHS, key=lambda one: self._score(_FIRST, one))
         place = self._descended(_FIRST, place, _FINER_STEPS)
         for number, excess in enumerate(_EXPONENTS):
@@ -166,7 +190,6 @@ class _Search:
             start = min(start, len(self.strengths) - 1)
             if self._score(number, start) <= _CLOSE * min(self.scored.values()):
                 self._descended(number, start, _FINER_STEPS[-1:])
-        return min(self.scored, key=self.scored.__getitem__)
 
     def _descended(self, number: int, place: int, steps: Sequence[int]) -> int:
         for step in steps:

@@ -126,8 +126,20 @@ def error_at_the_data(
         samples: The samples.
         at_most: Number of points of a sample to look at; all by default.
     """
+    return errors_at_the_data(space, coefficients[None], samples, at_most)[0]
+
+
+def errors_at_the_data(
+    space: FunctionSpace | NodalSpace | PeriodicGrid,
+    coefficients: Float[Tensor, "try sample mode channel"],
+    samples: Samples,
+    at_most: int | None = None,
+) -> list[float]:
+    """Return the same for several tries at once, each with a function of each sample."""
     scales, errors = samples.target_scales, []
-    for points, targets, found in zip(samples.points, samples.targets, coefficients, strict=True):
+    for points, targets, found in zip(samples.points, samples.targets, coefficients.unbind(1), strict=True):
         rows = slice(None) if at_most is None or len(points) <= at_most else drawn(len(points), at_most)
-        errors.append(relative_l2(space.values(points[rows], found) / scales, targets[rows] / scales))
-    return float(torch.stack(errors).mean())
+        columns = space.values(points[rows], found.transpose(0, 1).flatten(1))
+        values = columns.unflatten(1, (len(found), -1)).transpose(0, 1)
+        errors.append(relative_l2(values / scales, (targets[rows] / scales).expand_as(values)))
+    return torch.stack(errors).mean(dim=0).tolist()

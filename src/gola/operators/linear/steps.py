@@ -122,8 +122,10 @@ class SelfAdjointness:
         """Propose the map conditioned on the integrals, with the noise that is best."""
         pairs = Reciprocity.found(best.read.inputs, best.read.features, task.outputs, task.solutions)
         if pairs is not None and task.has_room_for(best.read):
-            tried = [task.with_map(best, pairs.conditioned(best.found, noise), noise=noise) for noise in self.noises]
-            yield min(tried, key=lambda candidate: candidate.error)
+            maps = pairs.conditioned(best.found, self.noises)
+            errors = task.errors_of(maps)
+            place = min(range(len(maps)), key=errors.__getitem__)
+            yield replace(best, error=errors[place], found=maps[place], noise=self.noises[place])
 
 
 @final
@@ -147,7 +149,8 @@ class Medium:
         # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
         if diffusion.explains(best.error):
             plain = replace(best, is_wide=False, prior=None, symmetries=Symmetries.none(task.outputs.dim), noise=None)
-            yield task.with_map(plain, diffusion.map())
+            found = diffusion.map()
+            yield replace(plain, error=task.error_of(found), found=found)
 
 
 STEPS: tuple[Step, ...] = (
