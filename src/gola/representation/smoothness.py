@@ -1,6 +1,6 @@
 """How smooth the functions of a data set are: penalties chosen by leaving out points."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -159,37 +159,31 @@ class _Search:
     scored: dict[tuple[int, int], float] = field(default_factory=dict)
 
     def best(self) -> tuple[int, int]:
-        """Return the numbers of the best growth and strength that were met.
-
-        One sample shows which growths are worth a look at all of them, and at which strengths.
-        """
-        first = replace(self, samples=self.samples[:1], errors={}, scored={})
-        first._look()
+        """Return the numbers of the best growth and strength that were met."""
         if len(self.samples) == 1:
-            return first._least()
-        limit = _PROMISING * min(first.scored.values())
-        for number, known in first.errors.items():
-            place = min(
-                (one for growth, one in first.scored if growth == number), key=lambda one: first.scored[number, one]
-            )
-            if first.scored[number, place] <= limit:
-                self.errors[number] = [*known, *(sample.under(self.growths[number]) for sample in self.samples[1:])]
-                self._descended(number, place, _FINER_STEPS[-1:])
-        return self._least()
-
-    def _least(self) -> tuple[int, int]:
+            self._look(range(len(_EXPONENTS)))
+        else:
+            # One sample shows which growths are worth a look at all of them.
+            first = replace(self, samples=self.samples[:1], errors={}, scored={})
+            first._look(range(len(_EXPONENTS)))
+            self._look(first._promising())
         return min(self.scored, key=self.scored.__getitem__)
 
-    def _look(self) -> None:
-        """Score one growth, and those that are not far behind it."""
+    def _look(self, growths: Iterable[int]) -> None:
+        """Score one growth, and those of some others that are not far behind it."""
         place = min(_COARSE_STRENGTHS, key=lambda one: self._score(_FIRST, one))
         place = self._descended(_FIRST, place, _FINER_STEPS)
-        for number, excess in enumerate(_EXPONENTS):
+        for number in growths:
             # The frequency from which on the penalty outweighs the data stays about the same.
-            start = round(place * (self._half_dim + excess) / (self._half_dim + _EXPONENTS[_FIRST]))
+            start = round(place * (self._half_dim + _EXPONENTS[number]) / (self._half_dim + _EXPONENTS[_FIRST]))
             start = min(start, len(self.strengths) - 1)
             if self._score(number, start) <= _CLOSE * min(self.scored.values()):
                 self._descended(number, start, _FINER_STEPS[-1:])
+
+    def _promising(self) -> list[int]:
+        """Return the growths whose best errors are not far from the smallest."""
+        limit = _PROMISING * min(self.scored.values())
+        return sorted({number for (number, _), error in self.scored.items() if error <= limit})
 
     def _descended(self, number: int, place: int, steps: Sequence[int]) -> int:
         for step in steps:

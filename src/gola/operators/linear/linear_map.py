@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from gola.operators.closed_form.ridge import RidgeFit, fit_ridge
+from gola.operators.closed_form.scores import Probes
 from gola.operators.linear.green import Component, InputFunctions, kernel_at
 from gola.representation.function_space import FunctionSpace
 from gola.representation.representatives import spread
@@ -134,6 +135,14 @@ class GreenPrior:
             return found
         copies = symmetries.solutions(outputs, solutions).unflatten(0, (len(symmetries), -1))
         return _with_means(found, copies[:, :, count:])
+
+    def held_out_at(
+        self, inputs: FunctionSpace, coefficients: Float[Tensor, "sample channel mode"], probes: Probes
+    ) -> Float[Tensor, "probe sample output_channel"]:
+        """Return held-out predictions at some places, which take a small part of the time of a fit."""
+        functions = lowest(inputs, coefficients - coefficients.mean(dim=0), self.num_modes or inputs.num_modes)
+        kernel = kernel_at(functions, self.components, probes.fractions)
+        return fit_ridge(kernel, probes.values, self.penalty).held_out
 
     def _fit_lowest(
         self,

@@ -36,10 +36,8 @@ _FAR_SHARES = (1.0, 0.1)
 _RATE = 10.0
 # For each probe and each prior there is a matrix of samples by samples; settings show with few of both. So many probes
 # show which shapes are worth a look at all of them.
-_SEARCH_PROBES, _FIRST_PROBES = 32, 8
+_SEARCH_PROBES, _FIRST_PROBES = 24, 8
 _FINALISTS = 3
-# Nor is a shape looked at with all probes that errs more by this factor at the first of them.
-_HOPELESS = 1.1
 _SEARCH_SAMPLES = 50
 # Samples with their copies: settings chosen with fewer than are there to fit may fit them badly.
 _SEARCH_COPIES = 100
@@ -296,10 +294,10 @@ class _GreenSearch:
         return best
 
     def _promising(self, best: _Scored, shapes: Iterable[_Shape]) -> list[_Shape]:
-        """Return the shapes that are not far behind the best one at a few of the probes."""
-        penalties, few = _near(best.penalty), self.quick
-        limit = _HOPELESS * few.best_of([best.shape], penalties).error
-        return [shape for shape in shapes if few.best_of([shape], penalties).error <= limit]
+        """Return the shapes that are better than the best one at a few of the probes."""
+        penalties = _near(best.penalty)
+        limit = self.quick.best_of([best.shape], penalties).error
+        return [shape for shape in shapes if self.quick.best_of([shape], penalties).error < limit]
 
     @cached_property
     def quick(self) -> "_GreenSearch":
@@ -331,7 +329,10 @@ class _GreenSearch:
 
     def _kernel(self, component: Component) -> Float[Tensor, "probe sample sample"]:
         if component not in self.kernels:
-            self.kernels[component] = kernel_at(self.functions, [component], self.probes.fractions)
+            known = self.__dict__["quick"].kernels.get(component) if "quick" in self.__dict__ else None
+            places = self.probes.fractions if known is None else self.probes.fractions[len(known) :]
+            found = kernel_at(self.functions, [component], places)
+            self.kernels[component] = found if known is None else torch.cat([known, found])
         return self.kernels[component]
 
 

@@ -63,7 +63,7 @@ class FreeMean:
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose a map of inputs whose means are fitted freely, where that makes a difference."""
         near, wide = best.near.with_free_mean(), best.wide.with_free_mean()
-        if (wide if best.is_wide else near).differs_from(best.read):
+        if (wide if best.is_wide else near).differs_from(best.read) and task.is_promising(best, near):
             yield task.refitted(best, near, wide)
 
 
@@ -75,8 +75,9 @@ class FreeEnds:
 
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose a map of inputs that are fitted as if they did not repeat, where they seem to."""
-        if best.near.is_periodic or best.wide.is_periodic:
-            yield task.refitted(best, best.near.with_free_ends(), best.wide.with_free_ends())
+        near, wide = best.near.with_free_ends(), best.wide.with_free_ends()
+        if (best.near.is_periodic or best.wide.is_periodic) and task.is_promising(best, near):
+            yield task.refitted(best, near, wide)
 
 
 @final
