@@ -36,7 +36,7 @@ _FAR_SHARES = (1.0, 0.1)
 _RATE = 10.0
 # For each probe and each prior there is a matrix of samples by samples; settings show with few of both. So many probes
 # show which shapes are worth a look at all of them.
-_SEARCH_PROBES, _FIRST_PROBES = 24, 8
+_SEARCH_PROBES, _FIRST_PROBES = 32, 8
 _FINALISTS = 3
 _SEARCH_SAMPLES = 50
 # Samples with their copies: settings chosen with fewer than are there to fit may fit them badly.
