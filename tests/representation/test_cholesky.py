@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 import torch
 
-from gola.representation.cholesky import cholesky, cholesky_of_many, cholesky_solve, inverses_of_factors
+from gola.representation.cholesky import (
+    cholesky,
+    cholesky_of_many,
+    cholesky_or_none,
+    cholesky_solve,
+    inverses_of_factors,
+)
 
 
 def random_matrix(size=30):
@@ -41,3 +47,7 @@ def test_factors_of_many_and_their_inverses_are_those_of_pytorch(size, batch):
     factors = cholesky_of_many(matrices.clone())
     torch.testing.assert_close(factors, expected)
     torch.testing.assert_close(inverses_of_factors(factors), torch.linalg.inv(expected))
+
+
+def test_what_is_not_positive_definite_has_no_factor():
+    assert cholesky_or_none(-random_matrix()) is None
