@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 import torch
 
-from gola.representation.cholesky import cholesky, cholesky_solve
+from gola.representation.cholesky import (
+    cholesky,
+    cholesky_of_many,
+    cholesky_or_none,
+    cholesky_solve,
+    inverses_of_factors,
+)
 
 
 def random_matrix(size=30):
@@ -30,3 +36,18 @@ def test_solutions_are_those_of_pytorch_and_differentiable():
     torch.testing.assert_close(cholesky_solve(right, factor), torch.cholesky_solve(right, factor))
     cholesky_solve(right.requires_grad_(), factor).sum().backward()
     assert right.grad.abs().sum() > 0.0
+
+
+@pytest.mark.parametrize("size", [5, 80])
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+def test_factors_of_many_and_their_inverses_are_those_of_pytorch(size, batch):
+    half = torch.randn(*batch, size, size, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    matrices = half @ half.mT + torch.eye(size)
+    expected = torch.linalg.cholesky(matrices)
+    factors = cholesky_of_many(matrices.clone())
+    torch.testing.assert_close(factors, expected)
+    torch.testing.assert_close(inverses_of_factors(factors), torch.linalg.inv(expected))
+
+
+def test_what_is_not_positive_definite_has_no_factor():
+    assert cholesky_or_none(-random_matrix()) is None

@@ -4,11 +4,13 @@ import torch
 from gola.representation.cosines import (
     axis_cosines,
     combine,
+    combine_on_lattice,
     evaluate,
     gram,
     gram_and_moments,
     lowest_waves,
     moments,
+    moments_on_lattice,
     plain_cosines,
 )
 
@@ -82,3 +84,14 @@ def test_many_waves_on_a_line_are_summed_by_few():
         coefficients = torch.randn(count, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
         expected = evaluate(angles, waves) @ coefficients
         torch.testing.assert_close(combine(angles, waves, coefficients), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_sums_on_a_lattice_are_those_at_its_nodes(dim):
+    generator = torch.Generator().manual_seed(0)
+    axes = [torch.rand(4 + axis, generator=generator, dtype=torch.float64) for axis in range(dim)]
+    nodes, waves = torch.cartesian_prod(*axes).view(-1, dim), lowest_waves(10, dim)
+    coefficients = torch.randn(10, 3, generator=generator, dtype=torch.float64)
+    values = torch.randn(len(nodes), 3, generator=generator, dtype=torch.float64)
+    torch.testing.assert_close(combine_on_lattice(axes, waves, coefficients), evaluate(nodes, waves) @ coefficients)
+    torch.testing.assert_close(moments_on_lattice(axes, waves, values), evaluate(nodes, waves).T @ values)

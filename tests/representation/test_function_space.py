@@ -146,3 +146,13 @@ def test_a_known_mean_is_met_by_the_likeliest_function():
     expected = torch.linalg.solve(system, right)[:20]
     expected[0] += centre
     torch.testing.assert_close(found, expected)
+
+
+def test_functions_through_a_lattice_are_those_fitted_to_its_nodes():
+    space = space_with(torch.tensor([[-1.0, 0.0], [2.0, 5.0]]).double(), 12, 1e-3)
+    axes = [torch.linspace(0.0, 1.0, 6).double(), torch.linspace(0.0, 1.0, 5).double() ** 2]
+    nodes = space.lower + space.sides * torch.cartesian_prod(*axes)
+    values = torch.randn(len(nodes), 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    found = space.through_lattice(axes, values)
+    torch.testing.assert_close(found, space.coefficients([nodes], [values])[0])
+    torch.testing.assert_close(space.values_on_lattice(axes, found), space.values(nodes, found))

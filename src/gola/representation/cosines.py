@@ -15,6 +15,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gola.representation.products import product
+
 # Cosines of so many multiples of an angle in a row share two factors with all others.
 _BLOCK = 8
 # Volume of the unit ball by dimension.
@@ -137,6 +139,34 @@ def _moments_of(
     return table.index_select(0, flat_index(waves).to(values.device)) * scale[:, None]
 
 
+def combine_on_lattice(
+    angles: Sequence[Float[Tensor, " _"]],
+    waves: Int[Tensor, "mode dim"],
+    coefficients: Float[Tensor, "mode channel"],
+) -> Float[Tensor, "node channel"]:
+    """Return the same as :func:`combine` at all nodes of a lattice, given the angles of its nodes along each axis.
+
+    That takes a product with a small matrix along each axis; the nodes with the same first angle come one after the
+    other.
+    """
+    size = int(waves.max()) + 1
+    table = coefficients.new_zeros(size ** len(angles), coefficients.shape[1])
+    table = table.index_copy(0, flat_index(waves).to(coefficients.device), coefficients)
+    for angle in angles:
+        table = product(table.reshape(size, -1).T, _scaled_axis(angle, size))
+    return table.reshape(coefficients.shape[1], -1).T
+
+
+def moments_on_lattice(
+    angles: Sequence[Float[Tensor, " _"]], waves: Int[Tensor, "mode dim"], values: Float[Tensor, "node channel"]
+) -> Float[Tensor, "mode channel"]:
+    """Return the same as :func:`moments` for the nodes of a lattice, in the order of :func:`combine_on_lattice`."""
+    size, table = int(waves.max()) + 1, values
+    for angle in angles:
+        table = product(table.reshape(len(angle), -1).T, _scaled_axis(angle, size).T)
+    return table.reshape(values.shape[1], -1).index_select(1, flat_index(waves).to(values.device)).T
+
+
 def gram_and_moments(
     portions: Iterable[tuple[Float[Tensor, "_ dim"], Float[Tensor, "_ channel"]]], num_modes: int
 ) -> tuple[Float[Tensor, "mode mode"], Float[Tensor, "mode channel"]]:
@@ -175,9 +205,11 @@ def _scaled_axes(
     angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"]
 ) -> list[Float[Tensor, "wave point"]]:
     """Return the factors of the functions along each axis, for every wave number up to the largest."""
-    size = int(waves.max()) + 1
-    scale = amplitudes(torch.arange(size)).to(angles)[:, None]
-    return [axis_cosines(angle, size) * scale for angle in angles.T]
+    return [_scaled_axis(angle, int(waves.max()) + 1) for angle in angles.T]
+
+
+def _scaled_axis(angles: Float[Tensor, " point"], size: int) -> Float[Tensor, "wave point"]:
+    return axis_cosines(angles, size) * amplitudes(torch.arange(size)).to(angles)[:, None]
 
 
 def gram(portions: Iterable[Float[Tensor, "_ dim"]], num_modes: int) -> Float[Tensor, "mode mode"]:

@@ -12,12 +12,14 @@ from gola.representation.cholesky import cholesky, cholesky_solve
 from gola.representation.cosines import (
     amplitudes,
     combine,
+    combine_on_lattice,
     evaluate,
     gram,
     gram_and_moments,
     gram_of_sums,
     lowest_waves,
     moments,
+    moments_on_lattice,
     sums_and_moments,
 )
 from gola.representation.fitted import Fitted
@@ -183,6 +185,26 @@ class FunctionSpace(Fitted):
         """Evaluate the function with these coefficients."""
         portions, waves = self._angles_at(points).split(_EVALUATED), self.waves
         return torch.cat([combine(angles, waves, coefficients) for angles in portions])
+
+    def values_on_lattice(
+        self, fractions: Sequence[Float[Tensor, " _"]], coefficients: Float[Tensor, "mode channel"]
+    ) -> Float[Tensor, "node channel"]:
+        """Return the same as :meth:`values` at the nodes of a lattice, given as fractions of the box's sides."""
+        return combine_on_lattice([self.angles(one) for one in fractions], self.waves, coefficients)
+
+    def through_lattice(
+        self, fractions: Sequence[Float[Tensor, " _"]], values: Float[Tensor, "node channel"]
+    ) -> Float[Tensor, "mode channel"]:
+        """Return the same as :meth:`coefficients` for values at the nodes of a lattice, of one sample."""
+        centre = values.mean(dim=0)
+        nodes = torch.cartesian_prod(*fractions).view(-1, self.dim)
+        factors = self._recent.of(
+            lambda: self._factors(gram(self.angles(nodes).split(_PORTION), self.num_modes)), nodes, self.penalties
+        )
+        angles, ones = [self.angles(one) for one in fractions], torch.ones_like(values[:, :1])
+        sums, constant = (moments_on_lattice(angles, self.waves, one) for one in (values, ones))
+        found = cholesky_solve(sums - constant * centre, factors)
+        return torch.cat([found[:1] + centre, found[1:]])
 
     def coefficients(
         self,

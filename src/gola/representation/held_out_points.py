@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gola.representation.cholesky import cholesky_or_none, cholesky_solve
 from gola.representation.function_space import FunctionSpace
 
 Errors = Callable[[float], Float[Tensor, "held_out channel"]]
@@ -83,13 +84,13 @@ class HeldOutPoints:
         def errors(strength: float) -> Float[Tensor, "held_out channel"]:
             shifted = matrix.clone()
             shifted.diagonal().add_(strength)
-            factors, failed = torch.linalg.cholesky_ex(shifted)
-            if failed:
+            factors = cholesky_or_none(shifted)
+            if factors is None:
                 return torch.full_like(self._last(self.values), torch.inf)
             # Of the inverse only the last part is needed, and that is the inverse of the last part of the factors.
             last = factors[-self.count :, -self.count :]
             inverse = torch.linalg.solve_triangular(last, torch.eye(self.count).to(last), upper=False)
-            sums = torch.cholesky_solve(self._centred, factors)
+            sums = cholesky_solve(self._centred, factors)
             return self._last(sums) / inverse.square().sum(dim=0)[:, None]
 
         return errors
@@ -98,10 +99,10 @@ class HeldOutPoints:
         def errors(strength: float) -> Float[Tensor, "held_out channel"]:
             matrix = self._gram.clone()
             matrix.diagonal().add_(strength * penalties)
-            factors, failed = torch.linalg.cholesky_ex(matrix)
-            if failed:
+            factors = cholesky_or_none(matrix)
+            if factors is None:
                 return torch.full_like(self._last(self.values), torch.inf)
-            found = self._functions @ torch.cholesky_solve(self._moments, factors)
+            found = self._functions @ cholesky_solve(self._moments, factors)
             halves = torch.linalg.solve_triangular(factors, self._functions.T, upper=False)
             freedom = (1.0 - halves.square().sum(dim=0)).clamp(min=_LEAST_FREEDOM)
             return (self._last(self._centred) - found) / freedom[:, None]

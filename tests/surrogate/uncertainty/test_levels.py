@@ -5,6 +5,7 @@ from gola.surrogate.uncertainty.levels import (
     interval_of,
     pooled,
     pooled_quantile,
+    quantiles,
     require_supported,
     upper_quantile,
 )
@@ -77,3 +78,8 @@ def test_shares_are_counted_as_by_comparing_each_score():
         others = np.quantile(np.delete(rows, number, axis=0), shares)
         held += [(rows[number] <= limit).mean() / 6 for limit in others]
     np.testing.assert_allclose(pooled(scores), np.interp(shares, held, np.quantile(rows, shares)))
+
+
+def test_quantiles_of_scores_in_order_are_those_of_numpy():
+    scores, shares = np.random.default_rng(0).random(77), np.linspace(0.0, 1.0, 23)
+    np.testing.assert_allclose(quantiles(np.sort(scores), shares), np.quantile(scores, shares))

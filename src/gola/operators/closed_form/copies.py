@@ -212,17 +212,18 @@ class CopiedSamples:
         joined = NodalSpace.spanning(self.space.nodes, list(values), cells=cells, gathering=gathering)
         return joined, torch.einsum("nm,snc->smc", joined.modes, values)
 
-    def probes(self, factors: Float[Tensor, " row"], copies: Sequence[Copy]) -> Probes:
-        """Return the solutions and their copies at some places, divided by what they scale with."""
+    def probes(self, copies: Sequence[Copy]) -> Probes:
+        """Return the solutions and their copies at some places."""
         known = Probes.of(self.space, self.solutions, self.samples)
-        parts = [known.values, *(self._probed(copy) for copy in copies)]
-        return replace(known, values=torch.cat(parts, dim=1) / factors[:, None])
+        return replace(known, values=torch.cat([known.values, *(self._probed(copy) for copy in copies)], dim=1))
 
-    def _probed(self, copy: Copy) -> Float[Tensor, "probe sample channel"]:
+    def _probed(
+        self, copy: Copy, rows: Sequence[int] | slice = slice(None)
+    ) -> Float[Tensor, "probe some_sample channel"]:
         if isinstance(self.space, FunctionSpace):
-            return Probes.of(self.space, copied_solutions(self.space, self.solutions, copy), self.samples).values
+            return Probes.of(self.space, copied_solutions(self.space, self.solutions[rows], copy), self.samples).values
         nodes = Probes.nodes(self.space, self.solutions.shape[2])
-        return copied_solutions(self.space, self.solutions, copy, nodes).transpose(0, 1)
+        return copied_solutions(self.space, self.solutions[rows], copy, nodes).transpose(0, 1)
 
     def homogeneities(self, copies: Sequence[Copy]) -> list[Homogeneity]:
         """Return the amplitudes that hold for the samples, and those suspected of samples and copies, if others."""
@@ -238,18 +239,23 @@ class CopiedSamples:
         """Return the samples with other amplitudes taken out, or these."""
         return self if homogeneity is self.homogeneity else replace(self, homogeneity=homogeneity)
 
-    def best_kernel(self, near: InputKernel, copies: Sequence[Copy]) -> tuple[float, InputKernel]:
-        """Return the best kernel near another one on samples and copies, after its leave-one-out error."""
+    def best_kernel(self, near: InputKernel, copies: Sequence[Copy], probes: Probes) -> tuple[float, InputKernel]:
+        """Return the best kernel near another one on samples and copies, after its leave-one-out error.
+
+        Args:
+            near: The other kernel.
+            copies: The copies.
+            probes: The solutions and their copies at some places.
+        """
         features, factors = self.features(copies)
-        probes = self.probes(factors, copies)
-        return best_kernel(kernels_near(near), self.inputs, features, probes, self.groups(copies))
+        return best_kernel(kernels_near(near), self.inputs, features, probes.divided_by(factors), self.groups(copies))
 
     def symmetries(self, kernel: InputKernel) -> tuple[Symmetry, ...]:
         """Return a group of symmetries, without the identity, that a kernel fitted without copies does not refute."""
         copies = {symmetry: self.copy_by(symmetry) for symmetry in self._candidates()}
         self._see([*copies.values()])
         features, factors = self.features([])
-        probes = self.probes(factors, [])
+        probes = self.probes([]).divided_by(factors)
         weighted = kernel.weighted(self.inputs, features)
         centre = weighted.mean(dim=0)
         known = weighted - centre
@@ -260,7 +266,7 @@ class CopiedSamples:
             seen, sizes = self._copy(copy)
             copied = kernel.weighted(self.inputs, seen[rows]) - centre
             predicted = kernel(copied, known) @ fit.dual + fit.free
-            truth = replace(probes, values=self._probed(copy)[:, rows] / sizes[rows, None])
+            truth = replace(probes, values=self._probed(copy, rows) / sizes[rows, None])
             errors[symmetry] = truth.errors_of_rows(predicted).cpu().numpy()
         held_out = probes.errors_of_rows(fit.held_out)[rows].cpu().numpy()
         accepted = not_refuted(errors, held_out) if errors else []

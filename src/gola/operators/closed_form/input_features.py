@@ -79,18 +79,18 @@ class SampleFits:
     """The fitted input function of each training sample, fitted when first asked for.
 
     Attributes:
-        space: Where input functions are expressed, with the penalties that suit them.
-        plain: The same with the penalties that suit them where they are not taken to repeat.
+        bare: Where input functions are expressed, without penalties.
         axes: Axes along which the functions repeat.
         points: Points of each sample.
         values: Values there.
+        with_free_ends: The same samples, fitted as if they did not repeat, if they do.
     """
 
-    space: FunctionSpace
-    plain: FunctionSpace
+    bare: FunctionSpace
     axes: Sequence[int]
     points: Sequence[Float[Tensor, "_ dim"]]
     values: Sequence[Float[Tensor, "_ channel"]]
+    with_free_ends: "SampleFits | None" = None
 
     @staticmethod
     def of(
@@ -99,7 +99,7 @@ class SampleFits:
         values: Sequence[Float[Tensor, "_ channel"]],
         axes: Sequence[int] | None = None,
     ) -> "SampleFits":
-        """Choose penalties.
+        """Tell along which axes functions repeat.
 
         Args:
             space: Where input functions are expressed.
@@ -107,15 +107,14 @@ class SampleFits:
             values: Values there.
             axes: Axes along which the functions repeat; by default those along which they look it.
         """
-        plain = with_chosen_penalties(space, points, values)
-        axes = repeating_axes(plain, points, values) if axes is None else axes
-        repeating = with_chosen_penalties(space, *_copied(space, axes, points, values)) if axes else plain
-        return SampleFits(space=repeating, plain=plain, axes=axes, points=points, values=values)
+        free = SampleFits(bare=space, axes=(), points=points, values=values)
+        axes = repeating_axes(free.space, points, values) if axes is None else axes
+        return replace(free, axes=axes, with_free_ends=free) if axes else free
 
-    @property
-    def with_free_ends(self) -> "SampleFits":
-        """The same samples, fitted as if they did not repeat."""
-        return replace(self, space=self.plain, axes=())
+    @cached_property
+    def space(self) -> FunctionSpace:
+        """The space with the penalties that suit the functions."""
+        return with_chosen_penalties(self.bare, *_copied(self.bare, self.axes, self.points, self.values))
 
     @cached_property
     def fits(self) -> list[FunctionFit]:
@@ -162,7 +161,8 @@ class FittedInputs:
 
     def with_free_ends(self) -> "FittedInputs":
         """Return the inputs fitted as if they did not repeat."""
-        return replace(self, samples=self.samples.with_free_ends) if self.is_periodic else self
+        free = self.samples.with_free_ends
+        return self if free is None else replace(self, samples=free)
 
     def differs_from(self, other: "FittedInputs") -> bool:
         """Whether features differ by more than a small share of how they vary, so that it may matter which are used."""

@@ -13,6 +13,7 @@ from gola.operators.closed_form.input_features import InputFeatures
 from gola.operators.closed_form.preprocessing import Transform
 from gola.operators.closed_form.ridge_path import RidgePath
 from gola.operators.closed_form.scores import Probes
+from gola.representation.products import product
 from gola.representation.smoothness import growth
 
 _EXPONENTS = (0.0, 1.0, 2.0)
@@ -57,14 +58,15 @@ class InputKernel:
         self, inputs: Float[Tensor, "row feature"], others: Float[Tensor, "column feature"]
     ) -> Float[Tensor, "row column"]:
         """Evaluate the kernel between weighted coefficients."""
-        return self.of(torch.cdist(inputs, others), inputs @ others.T)
+        products = product(inputs, others.T)
+        return self.of(distances(products, _squares(inputs), _squares(others)), products)
 
     def of(
         self, distances: Float[Tensor, "row column"], products: Float[Tensor, "row column"]
     ) -> Float[Tensor, "row column"]:
         """Evaluate the kernel from the distances and inner products of weighted coefficients."""
-        distances = distances * (5.0 / self.scale) ** 0.5 / self.length
-        matern = (1.0 + distances + distances**2 / 3.0) * torch.exp(-distances)
+        scaled = distances * (5.0 / self.scale) ** 0.5 / self.length
+        matern = (1.0 + scaled + scaled**2 / 3.0) * torch.exp(-scaled)
         return matern + products / self.scale
 
     def weighted(
@@ -74,12 +76,31 @@ class InputKernel:
         return (features * growth(inputs.space, -0.5 * self.exponent, self.rate)).flatten(1)
 
 
+def distances(
+    products: Float[Tensor, "row column"], squares: Float[Tensor, " row"], other_squares: Float[Tensor, " column"]
+) -> Float[Tensor, "row column"]:
+    """Return the distances of vectors, given their inner products and the squares of their norms.
+
+    Of many numbers each that is how :func:`torch.cdist` computes them, with another product of matrices.
+    """
+    found = torch.add(squares[:, None] + other_squares, products, alpha=-2.0)
+    # What rounding leaves of the distance of a vector from itself is no distance.
+    least = 4.0 * torch.finfo(found.dtype).eps * (squares[:, None] + other_squares)
+    return torch.where(found > least, found, 0.0).sqrt()
+
+
+def _squares(rows: Float[Tensor, "row feature"]) -> Float[Tensor, " row"]:
+    return torch.linalg.vecdot(rows, rows)
+
+
 def all_kernels(transform: Transform) -> list[InputKernel]:
     """Return the kernels to try on inputs that are seen in one way."""
     settings = itertools.product(_EXPONENTS, _RATES, _LENGTHS, _PENALTIES)
     return [
         InputKernel(transform=transform, exponent=exponent, rate=rate, scale=1.0, length=length, penalty=penalty)
         for exponent, rate, length, penalty in settings
+        # Without weights all rates are the same.
+        if exponent > 0.0 or rate == _RATES[0]
     ]
 
 
@@ -113,9 +134,10 @@ def best_kernel(
         rows = tried[0].weighted(inputs, features)
         rows = rows - rows.mean(dim=0)
         scale = 2.0 * float(rows.square().sum(dim=1).mean()) or 1.0
-        distances, products = torch.cdist(rows, rows), rows @ rows.T
+        products = product(rows, rows.T)
+        apart = distances(products, products.diagonal(), products.diagonal())
         for _, same_length in itertools.groupby(tried, key=lambda one: one.length):
             candidates = [replace(one, scale=scale) for one in same_length]
-            path = RidgePath(kernel=candidates[0].of(distances, products), targets=probes.rows, groups=groups)
-            scored += [(probes.error_of_rows(path.held_out(one.penalty)), one) for one in candidates]
+            path = RidgePath(kernel=candidates[0].of(apart, products), targets=probes.compressed, groups=groups)
+            scored += [(probes.error_of_compressed(path.held_out(one.penalty)), one) for one in candidates]
     return min(scored, key=lambda one: one[0])

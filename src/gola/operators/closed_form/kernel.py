@@ -238,9 +238,9 @@ class Kernel(ClosedForm):
         if not symmetries:
             return best
         copies = [copied.copy_by(symmetry) for symmetry in symmetries]
-        tried = []
+        probes, tried = copied.probes(copies), []
         for homogeneity in copied.homogeneities(copies) if self.config.homogeneity else [best.homogeneity]:
-            error, kernel = copied.under(homogeneity).best_kernel(best.kernel, copies)
+            error, kernel = copied.under(homogeneity).best_kernel(best.kernel, copies, probes)
             tried.append(replace(best, error=error, kernel=kernel, homogeneity=homogeneity, symmetries=symmetries))
         found = min(tried, key=lambda candidate: candidate.error)
         return found if found.error < (1.0 - _LEAST_GAIN_OF_COPIES) * best.error else best

@@ -1,10 +1,13 @@
 """Ridge regression in its dual form, with exact leave-one-out predictions, also of groups of samples."""
 
 from dataclasses import dataclass
+from typing import final
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from gola.representation.cholesky import cholesky_of_many, cholesky_solve, inverses_of_factors
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,15 +57,15 @@ def fit_ridge(
     num_samples = kernel.shape[-1]
     terms = kernel.new_ones(num_samples, 1) if free is None else free
     shifted = kernel + penalty * torch.eye(num_samples, dtype=kernel.dtype, device=kernel.device)
-    factor = torch.linalg.cholesky(shifted)
-    carried = torch.cholesky_solve(terms.expand(*shifted.shape[:-1], -1), factor)
+    factor = cholesky_of_many(shifted)
+    carried = cholesky_solve(terms.expand(*kernel.shape[:-1], -1), factor)
     small = torch.linalg.inv(terms.T @ carried)
-    precision = torch.cholesky_inverse(factor) - carried @ small @ carried.mT
     coefficients = small @ (carried.mT @ targets)
     # Products with an inverse lose the digits that the solution of a system keeps.
-    dual = torch.cholesky_solve(targets - terms @ coefficients, factor)
+    dual = cholesky_solve(targets - terms @ coefficients, factor)
     rows = slice(num_held_out)
     fitted = kernel[..., rows, :] @ dual + terms[rows] @ coefficients
+    precision = _Precision(inverse=inverses_of_factors(factor), carried=carried, small=small)
     if groups is not None and num_held_out is not None:
         residuals = _residuals_of_first(precision, dual, groups)
     else:
@@ -74,25 +77,51 @@ def fit_ridge(
     )
 
 
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Precision:
+    r"""The matrix S, of which only entries between samples that are left out together are computed.
+
+    Attributes:
+        inverse: The inverse of the Cholesky factor L of M, so that :math:`M^{-1} = L^{-T} L^{-1}`.
+        carried: :math:`M^{-1} P`.
+        small: :math:`(P^\top M^{-1} P)^{-1}`.
+    """
+
+    inverse: Float[Tensor, "*node sample sample"]
+    carried: Float[Tensor, "*node sample term"]
+    small: Float[Tensor, "*node term term"]
+
+    @property
+    def diagonal(self) -> Float[Tensor, "*node sample"]:
+        return self.inverse.square().sum(dim=-2) - ((self.carried @ self.small) * self.carried).sum(dim=-1)
+
+    def blocks(self, groups: Int[Tensor, "group member"]) -> Float[Tensor, "*node group member member"]:
+        carried = self.carried[..., groups, :]
+        parts = [self.inverse[..., rows] for rows in groups.T]
+        # Many small products of matrices take longer than products of their entries.
+        found = torch.stack([(one * other).sum(dim=-2) for one in parts for other in parts], dim=-1)
+        return found.unflatten(-1, (len(parts), -1)) - carried @ self.small[..., None, :, :] @ carried.mT
+
+
 def _held_out_residuals(
-    precision: Float[Tensor, "*node sample sample"],
+    precision: _Precision,
     dual: Float[Tensor, "*node sample output"],
     groups: Int[Tensor, "group member"] | None,
 ) -> Float[Tensor, "*node sample output"]:
     if groups is None:
-        return dual / precision.diagonal(dim1=-2, dim2=-1)[..., None]
-    blocks = precision[..., groups[:, :, None], groups[:, None, :]]
+        return dual / precision.diagonal[..., None]
     residuals = torch.empty_like(dual)
-    residuals[..., groups, :] = torch.linalg.solve(blocks, dual[..., groups, :])
+    residuals[..., groups, :] = torch.linalg.solve(precision.blocks(groups), dual[..., groups, :])
     return residuals
 
 
 def _residuals_of_first(
-    precision: Float[Tensor, "*node sample sample"],
+    precision: _Precision,
     dual: Float[Tensor, "*node sample output"],
     groups: Int[Tensor, "group member"],
 ) -> Float[Tensor, "*node group output"]:
     """Return the residuals of the first sample of each group, which take one row of what all of them take."""
-    blocks = precision[..., groups[:, :, None], groups[:, None, :]]
+    blocks = precision.blocks(groups)
     first = torch.eye(groups.shape[1], 1).to(blocks).expand(*blocks.shape[:-1], 1)
     return (torch.linalg.solve(blocks, first).mT @ dual[..., groups, :]).squeeze(-2)

@@ -1,13 +1,14 @@
 """How far predictions are off, measured where the data are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gola.metrics import relative_l2
+from gola.metrics import relative_l2, size_of
 from gola.operators.closed_form.samples import Samples, drawn
 from gola.representation.function_space import FunctionSpace
 from gola.representation.nodal import NodalSpace
@@ -62,6 +63,10 @@ class Probes:
         values = self.values[:count, samples]
         return Probes(fractions=self.fractions[:count], values=values, scales=self.scales)
 
+    def divided_by(self, factors: Float[Tensor, " sample"]) -> "Probes":
+        """Return the solutions without amplitudes that they scale with."""
+        return replace(self, values=self.values / factors[:, None])
+
     def error(self, predictions: Float[Tensor, "probe sample channel"]) -> float:
         """Return the mean over the samples of the relative error of predictions."""
         return float(self.errors(predictions).mean())
@@ -75,6 +80,23 @@ class Probes:
     def rows(self) -> Float[Tensor, "sample output"]:
         """The values, all places and channels of a sample in one row."""
         return self.values.transpose(0, 1).flatten(1)
+
+    @cached_property
+    def compressed(self) -> Float[Tensor, "sample column"]:
+        """Rows with the same inner products as :attr:`rows` in the unit of each channel, and no more columns than rows.
+
+        Held-out predictions are sums of rows, so :meth:`error_of_compressed` is that of all values.
+        """
+        rows = (self.values / self.scales).transpose(0, 1).flatten(1)
+        return rows if rows.shape[1] <= len(rows) else torch.linalg.qr(rows.T, mode="r").R.T
+
+    def error_of_compressed(self, predictions: Float[Tensor, "sample column"]) -> float:
+        """Return the mean relative error of predictions that are sums of rows of :attr:`compressed`."""
+        return float(((predictions - self.compressed).norm(dim=1) / self._sizes).mean())
+
+    @cached_property
+    def _sizes(self) -> Float[Tensor, " sample"]:
+        return size_of(self.values.transpose(0, 1) / self.scales)
 
     def error_of_rows(self, predictions: Float[Tensor, "sample output"]) -> float:
         """Return the mean relative error of predictions laid out like :attr:`rows`."""
@@ -104,8 +126,20 @@ def error_at_the_data(
         samples: The samples.
         at_most: Number of points of a sample to look at; all by default.
     """
+    return errors_at_the_data(space, coefficients[None], samples, at_most)[0]
+
+
+def errors_at_the_data(
+    space: FunctionSpace | NodalSpace | PeriodicGrid,
+    coefficients: Float[Tensor, "try sample mode channel"],
+    samples: Samples,
+    at_most: int | None = None,
+) -> list[float]:
+    """Return the same for several tries at once, each with a function of each sample."""
     scales, errors = samples.target_scales, []
-    for points, targets, found in zip(samples.points, samples.targets, coefficients, strict=True):
+    for points, targets, found in zip(samples.points, samples.targets, coefficients.unbind(1), strict=True):
         rows = slice(None) if at_most is None or len(points) <= at_most else drawn(len(points), at_most)
-        errors.append(relative_l2(space.values(points[rows], found) / scales, targets[rows] / scales))
-    return float(torch.stack(errors).mean())
+        columns = space.values(points[rows], found.transpose(0, 1).flatten(1))
+        values = columns.unflatten(1, (len(found), -1)).transpose(0, 1)
+        errors.append(relative_l2(values / scales, (targets[rows] / scales).expand_as(values)))
+    return torch.stack(errors).mean(dim=0).tolist()

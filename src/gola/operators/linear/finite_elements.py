@@ -25,7 +25,7 @@ class FiniteElements:
         cells: The nodes of each cell.
         inside: The nodes that are not on the boundary.
         stiffness: Integrals over a cell of the products of gradients of its functions.
-        mass: Integrals of the products of all functions.
+        masses: Integrals along each axis of the products of its functions.
         faces: The two cells on either side of each face inside the box.
         face_area: The area of a face, where the box counts as a unit cube.
     """
@@ -34,7 +34,7 @@ class FiniteElements:
     cells: Int[np.ndarray, "cell corner"]
     inside: Int[np.ndarray, " inside"]
     stiffness: Float[np.ndarray, "corner corner"]
-    mass: csc_array
+    masses: tuple[Float[np.ndarray, "place place"], ...]
     faces: Int[np.ndarray, "2 face"]
     face_area: float
 
@@ -58,7 +58,7 @@ class FiniteElements:
             cells=cells,
             inside=node_numbers[(slice(1, -1),) * dim].ravel(),
             stiffness=sum(reduce(np.kron, factors) for factors in along),
-            mass=_assembled(cells, reduce(np.kron, masses)),
+            masses=tuple(_assembled(mass, cells_per_axis) for mass in masses),
             faces=np.concatenate(pairs, axis=1),
             face_area=cells_per_axis ** (1.0 - dim),
         )
@@ -88,8 +88,11 @@ class FiniteElements:
         return _Entries(places=unique, sums=sums)
 
     def loads(self, sources: Float[np.ndarray, "node sample"]) -> Float[np.ndarray, "inside sample"]:
-        """Return the integrals of sources times each function inside."""
-        return (self.mass @ sources)[self.inside]
+        """Return the integrals of sources times each function inside, which are products over the axes."""
+        found = sources
+        for mass in self.masses:
+            found = found.reshape(len(mass), -1).T @ mass[:, 1:-1]
+        return found.reshape(sources.shape[1], -1).T
 
     def extended(self, values: Float[np.ndarray, "inside sample"]) -> Float[np.ndarray, "node sample"]:
         """Return values at all nodes, zero on the boundary."""
@@ -122,6 +125,11 @@ class FiniteElements:
         for axis in range(dim):
             field = np.repeat(field, self._cells_per_axis // there, axis=axis)
         return field.ravel()
+
+    @property
+    def places(self) -> Float[np.ndarray, " place"]:
+        """Where the nodes are along each axis, as fractions of it."""
+        return np.linspace(0.0, 1.0, self._cells_per_axis + 1)
 
     @property
     def _cells_per_axis(self) -> int:
@@ -181,8 +189,10 @@ def _sums_and_differences(
     return found
 
 
-def _assembled(cells: Int[np.ndarray, "cell corner"], element: Float[np.ndarray, "corner corner"]) -> csc_array:
-    return csc_array((np.tile(element.ravel(), len(cells)), _pairs(cells)))
+def _assembled(element: Float[np.ndarray, "2 2"], num_cells: int) -> Float[np.ndarray, "place place"]:
+    """Return the sum of a matrix between the ends of each cell of a line."""
+    cells = np.stack([np.arange(num_cells), np.arange(1, num_cells + 1)], axis=1)
+    return csc_array((np.tile(element.ravel(), num_cells), _pairs(cells))).toarray()
 
 
 def _pairs(cells: Int[np.ndarray, "cell corner"]) -> tuple[Int[np.ndarray, " pair"], Int[np.ndarray, " pair"]]:

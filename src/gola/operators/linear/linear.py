@@ -150,7 +150,7 @@ class Linear(ClosedForm):
         if noise is None:
             return found
         pairs = Reciprocity.found(self.inputs, features, self.solutions, solutions)
-        return found if pairs is None else pairs.conditioned(found, noise)
+        return found if pairs is None else pairs.conditioned(found, [noise])[0]
 
     @staticmethod
     def space_for(samples: Samples, num_modes: int, padding: float) -> FunctionSpace:

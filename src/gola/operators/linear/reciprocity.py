@@ -6,7 +6,9 @@ side is known, so n training pairs give n integrals of u, whatever f is.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Optional, final
 
 import torch
@@ -69,38 +71,33 @@ class Reciprocity:
         size = float(values.norm())
         return float((values - values.T).norm()) / size if size > 0.0 else math.inf
 
-    def conditioned(self, plain: LinearMap, noise: float) -> LinearMap:
-        """Return the map whose solutions have nearly the integrals that the pairs give.
+    def conditioned(self, plain: LinearMap, noises: Sequence[float]) -> list[LinearMap]:
+        """Return the maps, one for each noise, whose solutions have nearly the integrals that the pairs give.
 
         A solution is taken for the prediction of the plain map, with the variance of its leave-one-out residuals, and
         conditioned on the integrals.
 
         Args:
             plain: A map that knows nothing of reciprocity.
-            noise: Variance of the errors of the integrals, in units of that by which pairs disagree.
+            noises: Variances of the errors of the integrals, in units of that by which pairs disagree.
         """
         # Integrals of more pairs tell next to nothing new, and time grows with the cube of their number.
         rows = torch.tensor(spread(len(self.features), at_most=_MOST_PAIRS))
         squares = (plain.held_out.flatten(1) - self.solutions).square()
-        variance = noise * self._disagreement()
-
-        def solved() -> Affine:
-            dense, offset = plain.affine.dense, plain.affine.offset
-            weights = dense.flatten(0, 1)
-            return Affine(
-                weights=(weights + everyone.change(everyone.known - everyone.tested @ weights)).view_as(dense),
-                offset=everyone.corrected(offset.flatten()[:, None], torch.zeros_like(self.features[:1].T)).view_as(
-                    offset
-                ),
-            )
-
-        everyone = self._conditioning(rows, squares[rows].mean(dim=0), variance)
-        held_out = everyone.corrected(plain.held_out.flatten(1).T, self.features.T).T.contiguous()
+        variances = self._disagreement() * torch.tensor(noises).to(squares)
+        everyone = self._conditioning(rows, squares[rows].mean(dim=0))
+        held_out = everyone.corrected(plain.held_out.flatten(1).T, self.features.T, variances).mT.contiguous()
         for row in rows.tolist():
             kept = rows[rows != row]
-            others = self._conditioning(kept, squares[kept].mean(dim=0), variance)
-            held_out[row] = others.corrected(plain.held_out[row].flatten()[:, None], self.features[row][:, None])[:, 0]
-        return LinearMap(held_out=held_out.view_as(plain.held_out), solved=solved)
+            others = self._conditioning(kept, squares[kept].mean(dim=0))
+            alone = plain.held_out[row].flatten()[:, None], self.features[row][:, None]
+            held_out[:, row] = others.corrected(*alone, variances)[..., 0]
+        return [
+            LinearMap(
+                held_out=found.view_as(plain.held_out), solved=partial(_solved, plain, everyone, variances[[place]])
+            )
+            for place, found in enumerate(held_out)
+        ]
 
     def _crossed(self) -> Float[Tensor, "sample sample"]:
         """Return ⟨f_i, u_j⟩, inputs and solutions less their mean."""
@@ -110,18 +107,14 @@ class Reciprocity:
         values, count = self._crossed(), len(self.features)
         return float((values - values.T).square().sum()) / (2 * count * (count - 1))
 
-    def _conditioning(self, rows: Tensor, variances: Float[Tensor, " output"], noise: float) -> "_Conditioning":
+    def _conditioning(self, rows: Tensor, variances: Float[Tensor, " output"]) -> "_Conditioning":
         tested = self.tested[rows] - self.tested[rows].mean(dim=0)
         weighted = tested * variances
-        covariance = weighted @ tested.T
-        # Pairs that agree perfectly may give the same integral twice.
-        noise = max(noise, _JITTER * float(covariance.diagonal().mean())) or 1.0
-        covariance.diagonal().add_(noise)
         return _Conditioning(
             tested=tested,
             known=self.known[rows] - self.known[rows].mean(dim=0),
             weighted=weighted,
-            covariance=covariance,
+            covariance=weighted @ tested.T,
             input_mean=self.features[rows].mean(dim=0),
             solution_mean=self.solutions[rows].mean(dim=0),
         )
@@ -140,15 +133,34 @@ class _Conditioning:
     solution_mean: Float[Tensor, " output"]
 
     def corrected(
-        self, predicted: Float[Tensor, "output column"], features: Float[Tensor, "feature column"]
-    ) -> Float[Tensor, "output column"]:
+        self,
+        predicted: Float[Tensor, "output column"],
+        features: Float[Tensor, "feature column"],
+        noises: Float[Tensor, " noise"],
+    ) -> Float[Tensor, "noise output column"]:
         """Return predictions for inputs with these features that have nearly the integrals."""
         known = self.known @ (features - self.input_mean[:, None])
-        return predicted + self.change(known - self.tested @ (predicted - self.solution_mean[:, None]))
+        return predicted + self.change(known - self.tested @ (predicted - self.solution_mean[:, None]), noises)
 
-    def change(self, differences: Float[Tensor, "sample column"]) -> Float[Tensor, "output column"]:
+    def change(
+        self, differences: Float[Tensor, "sample column"], noises: Float[Tensor, " noise"]
+    ) -> Float[Tensor, "noise output column"]:
         """Return what to add to predictions whose integrals are off by these differences."""
-        return self.weighted.T @ torch.linalg.solve(self.covariance, differences)
+        # Pairs that agree perfectly may give the same integral twice.
+        noises = noises.clamp(min=_JITTER * float(self.covariance.diagonal().mean()))
+        noises = torch.where(noises > 0.0, noises, 1.0)
+        shifted = self.covariance + noises[:, None, None] * torch.eye(len(differences)).to(differences)
+        return self.weighted.T @ torch.linalg.solve(shifted, differences[None])
+
+
+def _solved(plain: LinearMap, everyone: _Conditioning, noise: Float[Tensor, "1"]) -> Affine:
+    dense, offset = plain.affine.dense, plain.affine.offset
+    weights = dense.flatten(0, 1)
+    nothing = torch.zeros_like(everyone.input_mean[:, None])
+    return Affine(
+        weights=(weights + everyone.change(everyone.known - everyone.tested @ weights, noise)[0]).view_as(dense),
+        offset=everyone.corrected(offset.flatten()[:, None], nothing, noise).view_as(offset),
+    )
 
 
 def integrals(first: FunctionSpace, second: FunctionSpace) -> Float[Tensor, "first second"]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import final
 
 import numpy as np
@@ -219,7 +219,8 @@ def _errors(
     scales, errors = samples.target_scales, []
     for number, row in enumerate(rows):
         some = spread(len(samples.points[row]), at_most=_TESTED_POINTS)
-        values = torch.einsum("pm,tmc->tpc", space.functions(samples.points[row][some]), predictions[:, number])
+        columns = space.values(samples.points[row][some], predictions[:, number].transpose(0, 1).flatten(1))
+        values = columns.unflatten(1, (len(predictions), -1)).transpose(0, 1)
         targets = samples.targets[row][some].expand_as(values)
         errors.append(relative_l2(values / scales, targets / scales))
     return torch.stack(errors, dim=1).cpu().numpy()
@@ -280,18 +281,28 @@ class _GreenSearch:
 
     def best_of_many(self, shapes: Sequence[_Shape], penalties: Sequence[float]) -> _Scored:
         """Return the best of many covariances and penalties; most of them are looked at with few probes only."""
-        few = replace(self, probes=self.probes.part(slice(None), _FIRST_PROBES), kernels={}, scored={})
-        ranked = sorted(min(few._along(shape, penalties)) for shape in shapes)
+        ranked = sorted(min(self.quick._along(shape, penalties)) for shape in shapes)
         return min(self.best_of([one.shape], _near(one.penalty)) for one in ranked[:_FINALISTS])
 
     def descended(self, best: _Scored, vary: "_Variation") -> _Scored:
         """Vary a shape as long as that makes it better."""
-        while shapes := list(vary(best.shape)):
+        while shapes := self._promising(best, vary(best.shape)):
             found = min(best, self.best_of(shapes, _near(best.penalty)))
             if found is best:
                 break
             best = found
         return best
+
+    def _promising(self, best: _Scored, shapes: Iterable[_Shape]) -> list[_Shape]:
+        """Return the shapes that are better than the best one at a few of the probes."""
+        penalties = _near(best.penalty)
+        limit = self.quick.best_of([best.shape], penalties).error
+        return [shape for shape in shapes if self.quick.best_of([shape], penalties).error < limit]
+
+    @cached_property
+    def quick(self) -> "_GreenSearch":
+        """The same search with a few of the probes."""
+        return replace(self, probes=self.probes.part(slice(None), _FIRST_PROBES), kernels={}, scored={})
 
     def size(self, shape: _Shape) -> float:
         """Return the mean variance of solutions under a shape, which is what penalties compare with."""
@@ -318,7 +329,10 @@ class _GreenSearch:
 
     def _kernel(self, component: Component) -> Float[Tensor, "probe sample sample"]:
         if component not in self.kernels:
-            self.kernels[component] = kernel_at(self.functions, [component], self.probes.fractions)
+            known = self.__dict__["quick"].kernels.get(component) if "quick" in self.__dict__ else None
+            places = self.probes.fractions if known is None else self.probes.fractions[len(known) :]
+            found = kernel_at(self.functions, [component], places)
+            self.kernels[component] = found if known is None else torch.cat([known, found])
         return self.kernels[component]
 
 

@@ -63,7 +63,7 @@ class FreeMean:
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose a map of inputs whose means are fitted freely, where that makes a difference."""
         near, wide = best.near.with_free_mean(), best.wide.with_free_mean()
-        if (wide if best.is_wide else near).differs_from(best.read):
+        if (wide if best.is_wide else near).differs_from(best.read) and task.is_promising(best, near):
             yield task.refitted(best, near, wide)
 
 
@@ -75,8 +75,9 @@ class FreeEnds:
 
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose a map of inputs that are fitted as if they did not repeat, where they seem to."""
-        if best.near.is_periodic or best.wide.is_periodic:
-            yield task.refitted(best, best.near.with_free_ends(), best.wide.with_free_ends())
+        near, wide = best.near.with_free_ends(), best.wide.with_free_ends()
+        if (best.near.is_periodic or best.wide.is_periodic) and task.is_promising(best, near):
+            yield task.refitted(best, near, wide)
 
 
 @final
@@ -122,8 +123,10 @@ class SelfAdjointness:
         """Propose the map conditioned on the integrals, with the noise that is best."""
         pairs = Reciprocity.found(best.read.inputs, best.read.features, task.outputs, task.solutions)
         if pairs is not None and task.has_room_for(best.read):
-            tried = [task.with_map(best, pairs.conditioned(best.found, noise), noise=noise) for noise in self.noises]
-            yield min(tried, key=lambda candidate: candidate.error)
+            maps = pairs.conditioned(best.found, self.noises)
+            errors = task.errors_of(maps)
+            place = min(range(len(maps)), key=errors.__getitem__)
+            yield replace(best, error=errors[place], found=maps[place], noise=self.noises[place])
 
 
 @final
@@ -147,7 +150,8 @@ class Medium:
         # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
         if diffusion.explains(best.error):
             plain = replace(best, is_wide=False, prior=None, symmetries=Symmetries.none(task.outputs.dim), noise=None)
-            yield task.with_map(plain, diffusion.map())
+            found = diffusion.map()
+            yield replace(plain, error=task.error_of(found), found=found)
 
 
 STEPS: tuple[Step, ...] = (
