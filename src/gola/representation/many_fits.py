@@ -21,9 +21,11 @@ from gola.representation.cosines import amplitudes, flat_index, gram_of_sums, lo
 from gola.threads import spread_over_threads
 
 # Errors of the solutions, in the norm of the equations, as a share of the solutions.
-_TOLERANCE = 1e-12
+_TOLERANCE = 1e-11
+# When errors are as small as this, single precision gives all digits of what is left.
+_ROUGH = 1e-6
 # Cholesky factors of so many functions take as long as a step for one right side.
-_FUNCTIONS_PER_STEP = 10
+_FUNCTIONS_PER_STEP = 8
 # Fewer steps never suffice, and some show how many it takes.
 _FEWEST_STEPS, _TELLING_STEPS = 15, 8
 # Right sides that are solved for at once.
@@ -76,12 +78,19 @@ class ManyFits:
     def _solved(self, rows: slice, precondition: Multiply) -> Float[Tensor, "some_sample channel mode"] | None:
         """Solve for some samples, if that takes few steps."""
         products = GramProducts.of(self.sums[rows], self.penalties)
+        rough_products = products.in_single()
 
-        def product(vectors: Float[Tensor, "some_sample channel mode"]) -> Float[Tensor, "some_sample channel mode"]:
+        def with_mean(found: Vectors, vectors: Vectors) -> Vectors:
             known = self.firmness * (vectors @ self.averages)
-            return torch.addcmul(products(vectors), known[..., None], self.averages)
+            return torch.addcmul(found, known[..., None], self.averages)
 
-        return conjugate_gradients(product, precondition, self.right[rows], self._most_steps)
+        def product(vectors: Vectors) -> Vectors:
+            return with_mean(products(vectors), vectors)
+
+        def rough_product(vectors: Vectors) -> Vectors:
+            return with_mean(rough_products(vectors.float()).double(), vectors)
+
+        return conjugate_gradients(product, rough_product, precondition, self.right[rows], self._most_steps)
 
     @property
     def _most_steps(self) -> int:
@@ -136,6 +145,12 @@ class GramProducts:
             weights=weights[:, None], cosines=(cosines * scale)[: (count + 1) // 2].contiguous(), penalties=penalties
         )
 
+    def in_single(self) -> "GramProducts":
+        """Return the same in single precision, which takes half the time."""
+        return GramProducts(
+            weights=self.weights.float(), cosines=self.cosines.float(), penalties=self.penalties.float()
+        )
+
     def __call__(self, vectors: Float[Tensor, "sample channel mode"]) -> Float[Tensor, "sample channel mode"]:
         """Return the product of each sample's matrix with its vectors."""
         dim, size = self.weights.ndim - 2, len(self.cosines)
@@ -162,17 +177,29 @@ def along_axes(
 
 def conjugate_gradients(
     product: Callable[[Float[Tensor, "*shape"]], Float[Tensor, "*shape"]],
+    rough_product: Callable[[Float[Tensor, "*shape"]], Float[Tensor, "*shape"]],
     precondition: Callable[[Float[Tensor, "*shape"]], Float[Tensor, "*shape"]],
     right: Float[Tensor, "*shape"],
     most_steps: int,
 ) -> Float[Tensor, "*shape"] | None:
-    """Solve for every right side, the last axis of which is its own; None if that takes more steps."""
+    """Solve for every right side, the last axis of which is its own; None if that takes more steps.
+
+    The smaller what is left, the fewer digits of products count: steps go on as if all were exact.
+
+    Args:
+        product: With the matrix.
+        rough_product: The same to six digits.
+        precondition: A product with nearly the inverse of the matrix.
+        right: The right sides.
+        most_steps: From how many steps on it is given up.
+    """
     least = torch.finfo(right.dtype).tiny  # a right side of zeros
     found, left = torch.zeros_like(right), right.clone()
     direction = precondition(left)
     size = start = _inner(left, direction)
+    error = 1.0
     for number in range(1, most_steps + 1):
-        image = product(direction)
+        image = (product if error > _ROUGH else rough_product)(direction)
         step = size / _inner(direction, image).clamp(min=least)
         found.addcmul_(step, direction)
         left.addcmul_(step, image, value=-1.0)

@@ -76,13 +76,12 @@ class Answering:
 
         def prepared() -> tuple[Int[np.ndarray, " point"], Cloud]:
             order = self.order_of(request.points)
-            bare = self.scaling.cloud(request.points[order], request.values[order], self._dtype, parameters=numbers)
-            return order, self.operator.prepare(bare)
+            places = self.scaling.places(request.points[order], self._dtype)
+            return order, self.operator.prepare(Cloud.of(places, values[order], parameters))
 
-        numbers = request.parameters
+        values, parameters = self.scaling.seen(request.values, request.parameters, self._dtype)
         order, ready = self._recent.of(prepared, torch.from_numpy(request.points))
-        values, parameters = self.scaling.seen(request.values[order], numbers, self._dtype)
-        return order, replace(ready, values=values, parameters=parameters[None])
+        return order, replace(ready, values=values[order], parameters=parameters[None])
 
     def order_of(self, points: Float[np.ndarray, "point dim"]) -> Int[np.ndarray, " point"]:
         """Return the order in which the operator gets points: neighbours one after the other, where it needs them."""
