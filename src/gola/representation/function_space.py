@@ -24,7 +24,7 @@ from gola.representation.cosines import (
     sums_and_moments_of_each,
 )
 from gola.representation.fitted import Fitted
-from gola.representation.many_fits import ManyFits
+from gola.representation.many_fits import KnownMeans, ManyFits
 from gola.representation.shared_points import Recent, runs, together
 from gola.threads import spread_over_threads
 
@@ -271,14 +271,8 @@ class FunctionSpace(Fitted):
         groups = together([len(one) for one in points])
         sums, right = (torch.cat(parts) for parts in zip(*self._each(summed, groups), strict=True))
         prior = MeanPrior.free(centres[0]) if means[0] is None else means[0]
-        known = prior.firmness * (prior.mean - torch.stack(centres))
-        found = ManyFits(
-            sums=sums,
-            right=right.mT + known[..., None] * self.averages,
-            penalties=self.penalties,
-            averages=self.averages,
-            firmness=prior.firmness,
-        ).solutions()
+        known = KnownMeans(averages=self.averages, firmness=prior.firmness, values=prior.mean - torch.stack(centres))
+        found = ManyFits(sums=sums, right=right.mT, penalties=self.penalties, known=known).solutions()
         if found is None:
             return self._each(factorised, range(len(points)))
         found[..., 0] += torch.stack(centres)
