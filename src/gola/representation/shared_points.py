@@ -37,7 +37,7 @@ def runs(points: Sequence[Float[Tensor, "_ dim"]]) -> list[slice]:
 def together(counts: Sequence[int]) -> list[slice]:
     """Cut samples with so many points into such as are best computed together: few, and small enough for the cache.
 
-    >>> together([1000, 2000, 1000, 3000, 9000])
+    >>> together([6000, 6000, 4000, 1000, 20000])
     [slice(0, 3, None), slice(3, 4, None), slice(4, 5, None)]
     """
     starts, taken = [0], 0
