@@ -70,11 +70,11 @@ def _period_of_sides(
     varies = _varies(at_side, [_values(sample) for sample in samples], _VARIES)
     # Single points do not vary along a side.
     known = varies if any(len(values) > 1 for values in at_side) else np.zeros_like(varies)
-    slopes = [
+    near, far = (
         np.concatenate([_slopes(sample, axis, rows) for sample, rows in zip(samples, one, strict=True)])
         for one in zip(*sides, strict=True)
-    ]
-    return _box(samples, axis)[1] if _tells(varies, samples) and _go_on(*slopes, known) else None
+    )
+    return _box(samples, axis)[1] if _tells(varies, samples) and _go_on(near, far, known) else None
 
 
 def _tells(varies: Bool[np.ndarray, " channel"], samples: Sequence[Sample]) -> bool:
