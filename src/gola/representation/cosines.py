@@ -302,8 +302,10 @@ def _places_of_pairs(num_modes: int, dim: int) -> list[Int[Tensor, " pair"]]:
     return [(size**2 * place + ends).flatten() for place in places]
 
 
-# Waves are told apart by identity: those of a space are always the same tensor.
+# Waves are told apart by identity: those of a space are always the same tensor. What is kept must serve for derivatives
+# too, wherever it is asked for first.
 @lru_cache(maxsize=8)
+@torch.inference_mode(False)
 def flat_index(waves: Int[Tensor, "mode dim"]) -> Int[Tensor, " mode"]:
     """Return the place of each function in the table of all wave numbers up to the largest, flattened."""
     dim, size = waves.shape[1], _size(waves)
@@ -311,6 +313,7 @@ def flat_index(waves: Int[Tensor, "mode dim"]) -> Int[Tensor, " mode"]:
 
 
 @lru_cache(maxsize=8)
+@torch.inference_mode(False)
 def factors(waves: Int[Tensor, "mode dim"]) -> Float[Tensor, " mode"]:
     """Return the factor of each function, that of its cosines along all axes."""
     return amplitudes(waves).prod(dim=1)

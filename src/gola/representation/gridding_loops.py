@@ -45,7 +45,8 @@ def interpolate(angles: Tensor, values: Tensor, polynomials: Tensor, grid: Tenso
 
 def _run(name: str, angles: Tensor, values: Tensor, polynomials: Tensor, grid: Tensor, per_radian: float) -> None:
     addresses = (tensor.data_ptr() for tensor in (angles, values, polynomials, grid))
-    _functions()[name](*addresses, len(angles), len(grid), grid.shape[-1], per_radian)
+    functions = _functions()  # held while one of them runs: two threads may compile at once, and one is not kept
+    functions[name](*addresses, len(angles), len(grid), grid.shape[-1], per_radian)
 
 
 @cache
