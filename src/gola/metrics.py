@@ -74,11 +74,9 @@ def relative_l2_errors(
     >>> relative_l2_errors(torch.tensor([[1.0], [0.0], [3.0]]), torch.tensor([[2.0], [0.0], [2.0]]), [2, 1]).tolist()
     [0.5, 0.5]
     """
-    if scales is not None:
-        units = targets.new_tensor(scales)
-        predictions, targets = predictions / units, targets / units
+    units = 1.0 if scales is None else targets.new_tensor(scales)
     pairs = zip(predictions.split(list(sizes)), targets.split(list(sizes)), strict=True)
-    return torch.stack([relative_l2(found, truth) for found, truth in pairs])
+    return torch.stack([relative_l2(found / units, truth / units) for found, truth in pairs])
 
 
 def size_of(targets: Fields) -> Numbers:

@@ -297,6 +297,14 @@ def test_a_parameter_out_of_range_is_told(fitted, folder, tmp_path):
     assert "angle is 90 deg, and from 0 to 25 deg in the training samples" in " ".join(result.output.split())
 
 
+@pytest.mark.parametrize(("name", "is_told"), [("angle [rad]", True), ("angle [deg]", False), ("angle", False)])
+def test_a_parameter_in_another_unit_is_told(fitted, folder, tmp_path, name, is_told):
+    words = ("--parameter", f"{name}=3", "--out", tmp_path / "x.vtu")
+    printed = " ".join(run("predict", fitted, folder / "case_2.vtu", *words).output.split())
+    told = "--parameter has angle [rad], and the surrogate was fitted to angle [deg]; values are not converted."
+    assert (told in printed) == is_told
+
+
 def test_a_mesh_to_predict_needs_labels_and_no_indicators(folder, tmp_path):
     words = ("--targets", "w", "--regions", "MaterialIds", "--distance", "boundary", "--inputs", "load")
     success("import", folder / "case_*.vtu", *words, "--out", folder / "x.h5")

@@ -74,5 +74,48 @@ def test_problems_with_walls_are_not_taken_for_periodic(name):
     assert list(suggested_periods(data)) == []
 
 
+def held_at_zero(points, rng, num_waves=4):
+    """Solutions that are zero all over the boundary of the unit box."""
+    numbers = np.pi * np.arange(1, num_waves + 1)
+    sizes = rng.standard_normal((num_waves, num_waves)) / (numbers[:, None] ** 2 + numbers**2)
+    return np.einsum("pa,ab,pb->p", np.sin(points[:, :1] * numbers), sizes, np.sin(points[:, 1:] * numbers))
+
+
+@pytest.mark.parametrize("inner", ["with walls", "within walls", "in cells"])
+@pytest.mark.parametrize(
+    "solution",
+    [
+        lambda points, rng: held_at_zero(points, rng),
+        lambda points, rng: held_at_zero(points, rng, num_waves=20),
+        lambda points, rng: held_at_zero(points, rng) + 3.0 * rng.random(),  # held at a value of each sample
+        lambda points, rng: np.sin(np.pi * points[:, 0]) * (1.0 + rng.random() * points[:, 1]),  # a mirror image
+        lambda points, rng: np.stack(
+            [held_at_zero(points, rng), np.cos(2.0 * np.pi * points[:, 0]) * points[:, 1]], axis=1
+        ),
+    ],
+)
+def test_walls_on_opposite_sides_are_no_period(inner, solution):
+    ends = np.linspace(0.0, 1.0, 33)
+    axis = {"with walls": ends, "within walls": ends[1:-1], "in cells": (ends[1:] + ends[:-1]) / 2}[inner]
+    points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    solutions = [solution(points, np.random.default_rng(seed)) for seed in range(6)]
+    data = Dataset.from_arrays(points, parameters=np.arange(6.0), targets=solutions)
+    assert list(suggested_periods(data)) == []
+
+
+@pytest.mark.parametrize("held", [0.0, 1.0])
+def test_both_ends_of_a_line_held_at_a_value_are_no_period(held):
+    points, rng = np.linspace(0.0, 1.0, 33)[:, None], np.random.default_rng(0)
+    waves = np.sin(np.pi * points * np.arange(1, 5))
+    solutions = [waves @ rng.standard_normal(4) + held * rng.random() for _ in range(6)]
+    data = Dataset.from_arrays(points, parameters=np.arange(6.0), targets=solutions)
+    assert list(suggested_periods(data)) == []
+
+
+def test_a_line_with_both_its_ends_is_recognised():
+    (text,) = suggested_periods(dataset(np.linspace(0.0, 2.0, 49)[:, None], (True,)))
+    assert "period 2;" in text
+
+
 def test_scattered_points_tell_nothing():
     assert list(suggested_periods(dataset(np.random.default_rng(3).random((80, 2)), (True, True)))) == []

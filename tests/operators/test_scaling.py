@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from gola.data.sample import Sample
+from gola.operators.cloud import Cloud
 from gola.operators.scaling import Scaling
 
 
@@ -48,3 +50,15 @@ def test_values_stay_as_they_are_where_an_operator_wants_their_own_units(samples
 def test_it_survives_json(samples):
     for scaling in (Scaling.fit(samples), Scaling.fit(samples, normalised=False)):
         assert Scaling.from_dict(json.loads(json.dumps(scaling.to_dict()))) == scaling
+
+
+@pytest.mark.parametrize("normalised", [True, False])
+def test_the_cloud_of_several_samples_is_that_of_their_clouds(samples, normalised):
+    samples[1] = Sample(points=samples[1].points[:9], inputs=samples[1].inputs[:9], targets=samples[1].targets[:9])
+    samples = [replace(sample, parameters=np.array([2.0, float(row)])) for row, sample in enumerate(samples)]
+    scaling = Scaling.fit(samples, normalised=normalised)
+    found = scaling.clouds(samples, torch.float64)
+    parts = [scaling.cloud(one.points, one.inputs, torch.float64, parameters=one.parameters) for one in samples]
+    expected = Cloud.collate(parts)
+    for name in ("points", "values", "weights", "offsets", "parameters"):
+        assert torch.equal(getattr(found, name), getattr(expected, name)), name

@@ -71,6 +71,17 @@ def test_sums_over_functions_and_over_points_are_those_of_the_functions_in_value
         torch.testing.assert_close(places[0].grad, places[1].grad, rtol=1e-10, atol=1e-8)
 
 
+def test_derivatives_can_be_taken_after_values_were_asked_for_without():
+    waves, coefficients = lowest_waves(31, 2), torch.ones(31, 1, dtype=torch.float64)
+    angles = torch.rand(20, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    with torch.inference_mode():
+        combine(angles, waves, coefficients)
+        moments(angles, waves, angles)
+    places = angles.clone().requires_grad_()
+    (combine(places, waves, coefficients.requires_grad_()).sum() + moments(places, waves, places).sum()).backward()
+    assert places.grad.isfinite().all()
+
+
 def test_the_functions_are_orthonormal_for_the_mean_over_the_box():
     middle = (torch.arange(64, dtype=torch.float64) + 0.5) * torch.pi / 64
     functions = evaluate(torch.cartesian_prod(middle, middle), lowest_waves(50, 2))

@@ -75,12 +75,12 @@ def test_many_samples_have_the_coefficients_of_each_alone(solved_together, num_c
 def test_what_is_known_of_the_means_is_the_same(solved_together):
     points, values = samples()
     space = space_for(points)
-    for variance in (torch.inf, 1.0, 1e-5, 0.0):
+    for variance in (torch.inf, 1.0, 1e-5, 1e-9, 0.0):
         means = prior(0.4, variance, 1e-2)
         together = space.coefficients(points, values, means)
         torch.testing.assert_close(together, one_by_one(space, points, values, means), rtol=0, atol=1e-10)
-    # A mean that is known for certain takes factors.
-    assert solved_together == [True, True, True, False]
+    # A mean that is known firmly, but not for certain, takes factors.
+    assert solved_together == [True, True, True, False, True]
 
 
 def test_samples_of_different_sizes_and_constant_values_are_solved_together(solved_together):
@@ -108,7 +108,9 @@ def test_where_it_takes_too_many_steps_or_digits_each_sample_gets_a_factor(solve
     space = space_for(points, penalty=penalty)
     found = space.coefficients(points, values)
     assert solved_together == [False]
-    assert torch.equal(found, one_by_one(space, points, values))
+    # Weak penalties leave coefficients to rounding, but not what functions are at the points.
+    for place, one, other in zip(points, found, one_by_one(space, points, values), strict=True):
+        torch.testing.assert_close(space.values(place, one), space.values(place, other), rtol=0, atol=1e-9)
 
 
 def test_gradients_pass_through_factors(solved_together):
@@ -135,6 +137,6 @@ def test_a_system_that_takes_more_steps_is_given_up():
         return vectors * torch.arange(1.0, 41.0, dtype=torch.float64)
 
     right = torch.ones(1, 1, 40, dtype=torch.float64)
-    assert conjugate_gradients(product, torch.clone, right, most_steps=5) is None
-    found = conjugate_gradients(product, torch.clone, right, most_steps=100)
+    assert conjugate_gradients(product, product, torch.clone, right, most_steps=5) is None
+    found = conjugate_gradients(product, product, torch.clone, right, most_steps=100)
     torch.testing.assert_close(product(found), right)

@@ -6,6 +6,7 @@ import pytest
 
 import gola
 from gola.data.sample import Channel
+from gola.surrogate import coverage
 from gola.surrogate.coverage import Coverage
 
 
@@ -92,3 +93,8 @@ def test_parameters_over_decades_are_judged_by_their_logarithms():
     # A tenth of the range is allowed: of 9 it is 0.9, of the decades from 1 to 100 a factor of 1.6.
     assert [said(1.0, 10.0, value) for value in (10.8, 11.0, 0.2, -0.1)] == [0, 1, 0, 1]
     assert [said(1.0, 100.0, value) for value in (155.0, 170.0, 0.65, 0.5, -1.0)] == [0, 1, 0, 1, 1]
+
+
+def test_of_very_many_points_some_are_compared(monkeypatch):
+    monkeypatch.setattr(coverage, "_MOST_COMPARED", 300)
+    test_samples_with_their_own_domains_keep_no_common_one()

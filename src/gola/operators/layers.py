@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gola.operators.products import matmul
+from gola.operators.onednn import matmul
 
 
 def sample_products(

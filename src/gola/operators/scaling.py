@@ -1,6 +1,6 @@
 """From a user's units to those of an operator, and back."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,6 +75,26 @@ class Scaling:
         """Return the cloud of one sample as the operator sees it."""
         values, numbers = self.seen(inputs, np.empty(0) if parameters is None else parameters, dtype)
         return Cloud.of(self.places(points, dtype), values, numbers)
+
+    def clouds(self, samples: Sequence[Sample], dtype: torch.dtype = torch.float32) -> Cloud:
+        """Return the cloud of several samples; of a million points each, parts beside it would take gigabytes."""
+        sizes = torch.tensor([sample.num_points for sample in samples])
+        total, first = int(sizes.sum()), samples[0]
+        points = torch.empty(total, first.points.shape[1], dtype=dtype)
+        values = torch.empty(total, first.inputs.shape[1], dtype=dtype)
+        parameters = torch.empty(len(samples), len(first.parameters), dtype=dtype)
+        parts = zip(samples, points.split(sizes.tolist()), values.split(sizes.tolist()), parameters, strict=True)
+        for sample, places, inputs, numbers in parts:
+            places.copy_(self.places(sample.points, dtype))
+            for own, seen in zip((inputs, numbers), self.seen(sample.inputs, sample.parameters, dtype), strict=True):
+                own.copy_(seen)
+        return Cloud(
+            points=points,
+            values=values,
+            weights=(1.0 / sizes.to(dtype)).repeat_interleave(sizes),
+            offsets=torch.cat([sizes.new_zeros(1), sizes.cumsum(0)]),
+            parameters=parameters,
+        )
 
     def seen(
         self,

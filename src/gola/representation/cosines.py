@@ -10,11 +10,14 @@ so that the functions are orthonormal for the mean over the box.
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import repeat
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
+from gola.representation.gridding import Grid, are_near, is_quickest
 from gola.representation.products import product
 
 # Cosines of so many multiples of an angle in a row share two factors with all others.
@@ -79,6 +82,8 @@ def combine(
     r"""Return :math:`\sum_k a_k \phi_k(x_i)`, one axis after the other: the functions themselves are not needed."""
     if waves.shape[1] == 1 and coefficients.shape[1] < _FEW_COLUMNS:
         return _combine_on_a_line(angles[:, 0], waves[:, 0], coefficients)
+    if is_quickest(coefficients.shape[1], angles, coefficients) and are_near(angles):
+        return _combine_on_a_grid([angles], waves, coefficients[None])[0]
     first, *others = _scaled_axes(angles, waves)
     size, num_points = first.shape
     if coefficients.shape[1] > size:  # The functions are then smaller than what takes their place.
@@ -91,6 +96,31 @@ def combine(
     return partial.T
 
 
+def combine_each(
+    angles: Float[Tensor, "point dim"],
+    counts: Sequence[int],
+    waves: Int[Tensor, "mode dim"],
+    coefficients: Float[Tensor, "sample mode channel"],
+) -> Float[Tensor, "point channel"]:
+    """Return the same as :func:`combine` for samples with coefficients of their own, the points of which follow."""
+    places = angles.split(list(counts))
+    if not (is_quickest(coefficients.shape[2], places[0], angles, coefficients) and are_near(angles)):
+        return torch.cat([combine(*one) for one in zip(places, repeat(waves), coefficients, strict=False)])
+    return torch.cat(_combine_on_a_grid(places, waves, coefficients))
+
+
+def _combine_on_a_grid(
+    places: Sequence[Float[Tensor, "_ 2"]],
+    waves: Int[Tensor, "mode 2"],
+    coefficients: Float[Tensor, "sample mode channel"],
+) -> list[Float[Tensor, "_ channel"]]:
+    size = _size(waves)
+    tables = coefficients.new_zeros(len(coefficients), coefficients.shape[2], size**2)
+    tables.index_copy_(2, flat_index(waves), (coefficients * factors(waves)[:, None]).mT)
+    nodes = Grid.of(size).values(tables.unflatten(2, (size, size)))
+    return [Grid.interpolate(*one) for one in zip(places, nodes, strict=True)]
+
+
 def _combine_on_a_line(
     angles: Float[Tensor, " point"], waves: Int[Tensor, " mode"], coefficients: Float[Tensor, "mode channel"]
 ) -> Float[Tensor, "point channel"]:
@@ -100,7 +130,7 @@ def _combine_on_a_line(
 
     there are about :math:`2 \sqrt K` of them instead of K.
     """  # noqa: D415 (the sentence goes on after the formula)
-    size = int(waves.max()) + 1
+    size = _size(waves)
     step = math.ceil(math.sqrt(size))
     blocks = math.ceil(size / step)
     scaled = coefficients * amplitudes(waves).to(coefficients)[:, None]
@@ -121,7 +151,11 @@ def moments(
     angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"], values: Float[Tensor, "point channel"]
 ) -> Float[Tensor, "mode channel"]:
     r"""Return :math:`\sum_i \phi_k(x_i) v_i`, one axis after the other: the functions themselves are not needed."""
-    size = int(waves.max()) + 1
+    size = _size(waves)
+    if is_quickest(values.shape[1], angles, values) and are_near(angles):
+        grid = Grid.of(size)
+        grid.spread(angles, values, nodes := grid.nodes(values.shape[1]))
+        return _picked(grid.sums(nodes, size).flatten(1).T, waves)
     if values.shape[1] > size:  # The functions are then smaller than what takes their place.
         return evaluate(angles, waves).T @ values
     return _moments_of([axis_cosines(angle, size) for angle in angles.T], waves, values)
@@ -134,9 +168,15 @@ def _moments_of(
     partial = values.T
     for axis in reversed(others):
         partial = (axis[:, None] * partial).flatten(0, 1)
-    table = (first @ partial.T).view(-1, values.shape[1])
-    scale = amplitudes(waves).prod(dim=1).to(values)
-    return table.index_select(0, flat_index(waves).to(values.device)) * scale[:, None]
+    return _picked((first @ partial.T).view(len(axes[0]) ** len(axes), values.shape[1]), waves)
+
+
+def _picked(
+    table: Float[Tensor, "*sample wave channel"], waves: Int[Tensor, "mode dim"]
+) -> Float[Tensor, "*sample mode channel"]:
+    """Pick the sums of our functions from those of all products of cosines along the axes."""
+    found = table.index_select(-2, flat_index(waves).to(table.device))
+    return found * factors(waves).to(table)[:, None]
 
 
 def combine_on_lattice(
@@ -149,7 +189,7 @@ def combine_on_lattice(
     That takes a product with a small matrix along each axis; the nodes with the same first angle come one after the
     other.
     """
-    size = int(waves.max()) + 1
+    size = _size(waves)
     table = coefficients.new_zeros(size ** len(angles), coefficients.shape[1])
     table = table.index_copy(0, flat_index(waves).to(coefficients.device), coefficients)
     for angle in angles:
@@ -161,7 +201,7 @@ def moments_on_lattice(
     angles: Sequence[Float[Tensor, " _"]], waves: Int[Tensor, "mode dim"], values: Float[Tensor, "node channel"]
 ) -> Float[Tensor, "mode channel"]:
     """Return the same as :func:`moments` for the nodes of a lattice, in the order of :func:`combine_on_lattice`."""
-    size, table = int(waves.max()) + 1, values
+    size, table = _size(waves), values
     for angle in angles:
         table = product(table.reshape(len(angle), -1).T, _scaled_axis(angle, size).T)
     return table.reshape(values.shape[1], -1).index_select(1, flat_index(waves).to(values.device)).T
@@ -184,17 +224,46 @@ def sums_and_moments(
     portions: Iterable[tuple[Float[Tensor, "_ dim"], Float[Tensor, "_ channel"]]], num_modes: int
 ) -> tuple[Float[Tensor, "*wave"], Float[Tensor, "mode channel"]]:
     """Return the sums of products of cosines that a Gram matrix follows from, and :func:`moments`."""
-    sums, totals = [], []
-    for angles, values in portions:
-        waves = lowest_waves(num_modes, angles.shape[1])
-        size = int(waves.max()) + 1
+    all_portions = list(portions)
+    angles, values = all_portions[0]
+    waves = lowest_waves(num_modes, angles.shape[1])
+    if is_quickest(1 + values.shape[1], *all_portions[0]) and all(are_near(one) for one, _ in all_portions):
+        sums, totals = _sums_and_moments_on_a_grid([all_portions], waves)
+        return sums[0], totals[0]
+    size = _size(waves)
+    tables, parts = [], []
+    for angles, values in all_portions:
         axes = [axis_cosines(angle, 2 * size - 1) for angle in angles.T]
-        sums.append(_sums_of_products(axes))
+        tables.append(_sums_of_products(axes))
         few = values.shape[1] <= size
-        totals.append(
+        parts.append(
             _moments_of([axis[:size] for axis in axes], waves, values) if few else moments(angles, waves, values)
         )
-    return _sum(sums), _sum(totals)
+    return _sum(tables), _sum(parts)
+
+
+def sums_and_moments_of_each(
+    angles: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"], counts: Sequence[int], num_modes: int
+) -> tuple[Float[Tensor, "sample *wave"], Float[Tensor, "sample mode channel"]]:
+    """Return the same as :func:`sums_and_moments` for samples the points of which follow each other."""
+    samples = [[one] for one in zip(angles.split(list(counts)), values.split(list(counts)), strict=True)]
+    if is_quickest(1 + values.shape[1], samples[0][0][0], angles, values) and are_near(angles):
+        return _sums_and_moments_on_a_grid(samples, lowest_waves(num_modes, 2))
+    sums, totals = zip(*(sums_and_moments(one, num_modes) for one in samples), strict=True)
+    return torch.stack(sums), torch.stack(totals)
+
+
+def _sums_and_moments_on_a_grid(
+    samples: Sequence[Sequence[tuple[Float[Tensor, "_ 2"], Float[Tensor, "_ channel"]]]], waves: Int[Tensor, "mode 2"]
+) -> tuple[Float[Tensor, "sample wave wave"], Float[Tensor, "sample mode channel"]]:
+    size = _size(waves)
+    grid = Grid.of(2 * size - 1)
+    nodes = grid.nodes(len(samples), 1 + samples[0][0][1].shape[1])
+    for portions, own in zip(samples, nodes, strict=True):
+        for angles, values in portions:
+            grid.spread(angles, pad(values, (1, 0), value=1.0), own)
+    tables = grid.sums(nodes[:, 1:], size).flatten(2).mT
+    return grid.sums(nodes[:, 0], 2 * size - 1), _picked(tables, waves)
 
 
 def _sum(parts: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
@@ -205,7 +274,7 @@ def _scaled_axes(
     angles: Float[Tensor, "point dim"], waves: Int[Tensor, "mode dim"]
 ) -> list[Float[Tensor, "wave point"]]:
     """Return the factors of the functions along each axis, for every wave number up to the largest."""
-    return [_scaled_axis(angle, int(waves.max()) + 1) for angle in angles.T]
+    return [_scaled_axis(angle, _size(waves)) for angle in angles.T]
 
 
 def _scaled_axis(angles: Float[Tensor, " point"], size: int) -> Float[Tensor, "wave point"]:
@@ -224,12 +293,8 @@ def gram(portions: Iterable[Float[Tensor, "_ dim"]], num_modes: int) -> Float[Te
         portions: The angles of all points, in portions that fit into memory.
         num_modes: Number of functions.
     """
-    first, *others = portions
-    count = 2 * int(lowest_waves(num_modes, first.shape[1]).max()) + 1
-    sums = _sums_of_cosines(first, count)
-    for angles in others:
-        sums += _sums_of_cosines(angles, count)
-    return gram_of_sums(sums, num_modes)
+    counted = ((angles, torch.ones_like(angles[:, :0])) for angles in portions)
+    return gram_of_sums(sums_and_moments(counted, num_modes)[0], num_modes)
 
 
 def gram_of_sums(sums: Float[Tensor, "*wave"], num_modes: int) -> Float[Tensor, "mode mode"]:
@@ -237,18 +302,13 @@ def gram_of_sums(sums: Float[Tensor, "*wave"], num_modes: int) -> Float[Tensor, 
     dim = sums.ndim
     waves = lowest_waves(num_modes, dim)
     # Along the last axis pairs are few enough to be made for all sums at once, which halves what is picked afterwards.
-    last = torch.arange(int(waves.max()) + 1, device=sums.device)
+    last = torch.arange(_size(waves), device=sums.device)
     table = (sums[..., last[:, None] + last] + sums[..., (last[:, None] - last).abs()]).flatten()
     found, *parts = [table.index_select(0, places.to(sums.device)) for places in _places_of_pairs(num_modes, dim)]
     for part in parts:
         found += part
-    scale = amplitudes(waves).prod(dim=1).to(sums)
+    scale = factors(waves).to(sums)
     return found.view(num_modes, num_modes).mul_(scale[:, None]).mul_(scale / 2**dim)
-
-
-def _sums_of_cosines(angles: Float[Tensor, "point dim"], count: int) -> Float[Tensor, "*wave"]:
-    """Return the sums over the points of the products of cosines along the axes."""
-    return _sums_of_products([axis_cosines(angle, count) for angle in angles.T])
 
 
 def _sums_of_products(axes: Sequence[Float[Tensor, "wave point"]]) -> Float[Tensor, "*wave"]:
@@ -263,7 +323,7 @@ def _places_of_pairs(num_modes: int, dim: int) -> list[Int[Tensor, " pair"]]:
     functions along the last; there is a list for each choice of signs.
     """
     waves = lowest_waves(num_modes, dim).int()
-    size = int(waves.max()) + 1
+    size = _size(waves)
     *others, last = waves.T
     places = [torch.zeros(num_modes, num_modes, dtype=torch.int32)]
     for wave in others:
@@ -273,7 +333,24 @@ def _places_of_pairs(num_modes: int, dim: int) -> list[Int[Tensor, " pair"]]:
     return [(size**2 * place + ends).flatten() for place in places]
 
 
+# Waves are told apart by identity: those of a space are always the same tensor. What is kept must serve for derivatives
+# too, wherever it is asked for first.
+@lru_cache(maxsize=8)
+@torch.inference_mode(False)
 def flat_index(waves: Int[Tensor, "mode dim"]) -> Int[Tensor, " mode"]:
     """Return the place of each function in the table of all wave numbers up to the largest, flattened."""
-    dim, size = waves.shape[1], int(waves.max()) + 1
+    dim, size = waves.shape[1], _size(waves)
     return (waves * torch.tensor([size ** (dim - 1 - axis) for axis in range(dim)])).sum(dim=1)
+
+
+@lru_cache(maxsize=8)
+@torch.inference_mode(False)
+def factors(waves: Int[Tensor, "mode dim"]) -> Float[Tensor, " mode"]:
+    """Return the factor of each function, that of its cosines along all axes."""
+    return amplitudes(waves).prod(dim=1)
+
+
+@lru_cache(maxsize=8)
+def _size(waves: Int[Tensor, "*shape"]) -> int:
+    """Return the number of cosines along an axis."""
+    return int(waves.max()) + 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeVar, final
 
 import torch
@@ -12,6 +13,7 @@ from gola.representation.cholesky import cholesky, cholesky_solve
 from gola.representation.cosines import (
     amplitudes,
     combine,
+    combine_each,
     combine_on_lattice,
     evaluate,
     gram,
@@ -21,10 +23,11 @@ from gola.representation.cosines import (
     moments,
     moments_on_lattice,
     sums_and_moments,
+    sums_and_moments_of_each,
 )
 from gola.representation.fitted import Fitted
-from gola.representation.many_fits import ManyFits
-from gola.representation.shared_points import Recent, runs
+from gola.representation.many_fits import KnownMeans, ManyFits
+from gola.representation.shared_points import Recent, runs, together
 from gola.threads import spread_over_threads
 
 Item = TypeVar("Item")
@@ -81,6 +84,8 @@ class MeanPrior:
 
     def repeated(self, count: int) -> "MeanPrior":
         """Return the same for the channels of several samples, one after the other."""
+        if count == 1:
+            return self
         mean, variance, noise = (part.repeat(count) for part in (self.mean, self.variance, self.noise))
         return MeanPrior(mean=mean, variance=variance, noise=noise)
 
@@ -206,6 +211,23 @@ class FunctionSpace(Fitted):
         found = cholesky_solve(sums - constant * centre, factors)
         return torch.cat([found[:1] + centre, found[1:]])
 
+    def values_of_each(
+        self,
+        points: Float[Tensor, "point dim"],
+        counts: Sequence[int],
+        coefficients: Float[Tensor, "sample mode channel"],
+    ) -> Float[Tensor, "point channel"]:
+        """Evaluate the function of each of several samples, the points of which follow each other."""
+        ends = list(accumulate(counts, initial=0))
+        parts = []
+        for rows in together(counts):
+            if rows.stop - rows.start > 1:
+                angles = self._angles_at(points[ends[rows.start] : ends[rows.stop]])
+                parts.append(combine_each(angles, counts[rows], self.waves, coefficients[rows]))
+            else:
+                parts.append(self.values(points[ends[rows.start] : ends[rows.stop]], coefficients[rows.start]))
+        return torch.cat(parts)
+
     def coefficients(
         self,
         points: Sequence[Float[Tensor, "_ dim"]],
@@ -219,10 +241,10 @@ class FunctionSpace(Fitted):
             values: At the points.
             means: What is known of the means of the functions.
         """
-        together = runs(points)
-        counts = [rows.stop - rows.start for rows in together]
-        places = [points[rows.start] for rows in together]
-        columns = [torch.cat([one.double() for one in values[rows]], dim=1) for rows in together]
+        alike = runs(points)
+        counts = [rows.stop - rows.start for rows in alike]
+        places = [points[rows.start] for rows in alike]
+        columns = [torch.cat([one.double() for one in values[rows]], dim=1) for rows in alike]
         fitted = self._of_many if self._are_many(places, columns) else self._of_each
         priors = [None if means is None else means.repeated(count) for count in counts]
         found = fitted(places, columns, priors)
@@ -260,27 +282,32 @@ class FunctionSpace(Fitted):
         """Return the same as :meth:`_of_each`, without a factor for each where that is quicker."""
         centres = [one.mean(dim=0) for one in values]
 
-        def summed(row: int) -> tuple[Float[Tensor, "*wave"], Float[Tensor, "mode _"]]:
-            return sums_and_moments(self._portions(points[row], values[row] - centres[row]), self.num_modes)
+        def summed(rows: slice) -> tuple[Float[Tensor, "some_sample *wave"], Float[Tensor, "some_sample mode _"]]:
+            centred = [own - centre for own, centre in zip(values[rows], centres[rows], strict=True)]
+            return self._sums_and_moments_of_each(points[rows], centred)
 
         def factorised(row: int) -> Float[Tensor, "mode _"]:
             factors = self._factors(gram_of_sums(sums[row], self.num_modes))
             return self._solved(factors, right[row], values[row] - centres[row], centres[row]).with_mean(means[row])
 
-        sums, right = zip(*self._each(summed, range(len(points))), strict=True)
+        groups = together([len(one) for one in points])
+        sums, right = (torch.cat(parts) for parts in zip(*self._each(summed, groups), strict=True))
         prior = MeanPrior.free(centres[0]) if means[0] is None else means[0]
-        known = prior.firmness * (prior.mean - torch.stack(centres))
-        found = ManyFits(
-            sums=torch.stack(sums),
-            right=torch.stack(right).mT + known[..., None] * self.averages,
-            penalties=self.penalties,
-            averages=self.averages,
-            firmness=prior.firmness,
-        ).solutions()
+        known = KnownMeans(averages=self.averages, firmness=prior.firmness, values=prior.mean - torch.stack(centres))
+        found = ManyFits(sums=sums, right=right.mT, penalties=self.penalties, known=known).solutions()
         if found is None:
             return self._each(factorised, range(len(points)))
         found[..., 0] += torch.stack(centres)
         return found.mT.unbind()
+
+    def _sums_and_moments_of_each(
+        self, points: Sequence[Float[Tensor, "_ dim"]], values: Sequence[Float[Tensor, "_ channel"]]
+    ) -> tuple[Float[Tensor, "sample *wave"], Float[Tensor, "sample mode channel"]]:
+        if len(points) > 1:
+            angles, counts = self._angles_at(torch.cat(list(points))), [len(one) for one in points]
+            return sums_and_moments_of_each(angles, torch.cat(list(values)), counts, self.num_modes)
+        sums, totals = sums_and_moments(self._portions(points[0], values[0]), self.num_modes)
+        return sums[None], totals[None]
 
     def _portions(
         self, points: Float[Tensor, "point dim"], values: Float[Tensor, "point channel"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from gola.representation.cholesky import inverse_in_single
@@ -21,22 +21,101 @@ from gola.representation.cosines import amplitudes, flat_index, gram_of_sums, lo
 from gola.threads import spread_over_threads
 
 # Errors of the solutions, in the norm of the equations, as a share of the solutions.
-_TOLERANCE = 1e-12
+_TOLERANCE = 1e-11
+# When errors are as small as this, single precision gives all digits of what is left.
+_ROUGH = 1e-6
 # Cholesky factors of so many functions take as long as a step for one right side.
-_FUNCTIONS_PER_STEP = 10
+_FUNCTIONS_PER_STEP = 8
 # Fewer steps never suffice, and some show how many it takes.
 _FEWEST_STEPS, _TELLING_STEPS = 15, 8
 # Right sides that are solved for at once.
 _AT_ONCE = 40
-# So many samples show whether the others are worth a try.
-_PROBES = 2
-# Of a mean known more firmly than this, in units of how firmly the points tell it, digits would be lost.
+# So many samples show whether the others are worth a try, which may take more steps by this factor.
+_PROBES, _MARGIN = 2, 1.25
+# Of a mean known more firmly than this, in units of how firmly the points tell it, but not for certain, digits would
+# be lost.
 _FIRMEST = 1e4
 # Matrices of such numbers of columns are multiplied quickest.
 _COLUMNS = 4
 
-Vectors = Float[Tensor, "sample channel mode"]
-Multiply = Callable[[Vectors], Vectors]
+Vectors = Float[Tensor, "some_sample channel mode"]
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KnownMeans:
+    """What is known of samples besides their values: the product of coefficients with some vector.
+
+    Attributes:
+        averages: The vector.
+        firmness: How firmly the products are known, of each channel; infinite where they are known for certain.
+        values: The products.
+    """
+
+    averages: Float[Tensor, " mode"]
+    firmness: Float[Tensor, " channel"]
+    values: Float[Tensor, "sample channel"]
+
+    @property
+    def are_certain(self) -> Bool[Tensor, " channel"]:
+        """Which products are known for certain: steps then keep them."""
+        return self.firmness.isinf()
+
+    @property
+    def weights(self) -> Float[Tensor, " channel"]:
+        """The weights of products that are not known for certain, in the equations."""
+        return torch.where(self.are_certain, 0.0, self.firmness)
+
+    def select(self, rows: slice) -> "KnownMeans":
+        """Return what is known of some samples."""
+        return KnownMeans(averages=self.averages, firmness=self.firmness, values=self.values[rows])
+
+    def added(self, vectors: Vectors, known: Float[Tensor, "sample channel"]) -> Vectors:
+        """Add so much of what is known to equations; where it is certain only what cannot be met otherwise is left."""
+        along = (vectors @ self.averages) / (self.averages @ self.averages)
+        return torch.addcmul(vectors, torch.where(self.are_certain, -along, known)[..., None], self.averages)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Preconditioner:
+    """The inverse of the mean matrix of all samples, with what is known besides.
+
+    Attributes:
+        inverse: Of the matrix, in single precision.
+        known: What is known besides.
+        pulls: The inverse times the vector that it is known by.
+    """
+
+    inverse: Float[Tensor, "mode mode"]
+    known: KnownMeans
+    pulls: Float[Tensor, " mode"]
+
+    @staticmethod
+    def of(matrix: Float[Tensor, "mode mode"], known: KnownMeans) -> "Preconditioner | None":
+        """Return nothing if it takes more digits than single precision has."""
+        inverse = inverse_in_single(matrix)
+        if inverse is None:
+            return None
+        found = Preconditioner(inverse=inverse, known=known, pulls=(known.averages.float() @ inverse).double())
+        return found if bool((known.weights * found.leverage < _FIRMEST).all()) else None
+
+    @property
+    def leverage(self) -> Float[Tensor, ""]:
+        """How much a unit of the vector moves what is known."""
+        return self.pulls @ self.known.averages
+
+    def __call__(self, vectors: Vectors) -> Vectors:
+        """Return the product with each vector."""
+        # As one matrix: PyTorch would multiply a vector at a time where it does not see that they are one.
+        found = (vectors.float().flatten(0, 1) @ self.inverse).double().view(vectors.shape)
+        shares = 1.0 / (1.0 / self.known.firmness + self.leverage)
+        return torch.addcmul(found, (shares * (found @ self.known.averages))[..., None], self.pulls, value=-1.0)
+
+    def start(self, known: KnownMeans) -> Vectors:
+        """Return coefficients for which holds what is certain."""
+        certain = torch.where(known.are_certain, known.values / self.leverage, 0.0)
+        return certain[..., None] * self.pulls
 
 
 @final
@@ -45,67 +124,60 @@ class ManyFits:
     r"""The normal equations of samples that differ in their points.
 
     With the matrix :math:`G_s` of sample s they are
-    :math:`(G_s + \operatorname{diag}(\rho) + \tau\, g g^\top) a = b`.
+    :math:`(G_s + \operatorname{diag}(\rho) + \tau\, g g^\top) a = b + \tau m g`.
 
     Attributes:
         sums: Of products of cosines along the axes over the points of each sample.
         right: The right sides b, of each channel.
         penalties: The penalties ρ.
-        averages: The vector g: what a function gives that each channel is also known by.
-        firmness: How firmly it is known, τ.
+        known: That :math:`g^\top a` is m, with the firmness τ.
     """
 
     sums: Float[Tensor, "sample *wave"]
     right: Float[Tensor, "sample channel mode"]
     penalties: Float[Tensor, " mode"]
-    averages: Float[Tensor, " mode"]
-    firmness: Float[Tensor, " channel"]
+    known: KnownMeans
 
     def solutions(self) -> Float[Tensor, "sample channel mode"] | None:
         """Return the coefficients; None where Cholesky factors of each sample are the better choice."""
-        precondition = self._inverse_of_mean() if self._most_steps >= _FEWEST_STEPS else None
-        first = None if precondition is None else self._solved(slice(0, _PROBES), precondition)
+        most_steps = self._most_steps
+        precondition = self._preconditioner() if most_steps >= _FEWEST_STEPS else None
+        probes = slice(0, _PROBES)
+        first = None if precondition is None else self._solved(probes, precondition, int(most_steps / _MARGIN))
         if precondition is None or first is None:
             return None
         step = max(1, _AT_ONCE // self.right.shape[1])
         rows = [slice(start, start + step) for start in range(_PROBES, len(self.right), step)]
-        found = [first, *spread_over_threads(lambda some: self._solved(some, precondition), rows)]
+        found = [first, *spread_over_threads(lambda some: self._solved(some, precondition, most_steps), rows)]
         parts = [part for part in found if part is not None]
         return torch.cat(parts) if len(parts) == len(found) else None
 
-    def _solved(self, rows: slice, precondition: Multiply) -> Float[Tensor, "some_sample channel mode"] | None:
+    def _preconditioner(self) -> Preconditioner | None:
+        mean = gram_of_sums(self.sums.mean(dim=0), len(self.penalties))
+        mean.diagonal().add_(self.penalties)
+        return Preconditioner.of(mean, self.known)
+
+    def _solved(self, rows: slice, precondition: Preconditioner, most_steps: int) -> Vectors | None:
         """Solve for some samples, if that takes few steps."""
-        products = GramProducts.of(self.sums[rows], self.penalties)
+        known, products = self.known.select(rows), GramProducts.of(self.sums[rows], self.penalties)
+        rough_products, start = products.in_single(), precondition.start(known)
 
-        def product(vectors: Float[Tensor, "some_sample channel mode"]) -> Float[Tensor, "some_sample channel mode"]:
-            known = self.firmness * (vectors @ self.averages)
-            return torch.addcmul(products(vectors), known[..., None], self.averages)
+        def product(vectors: Vectors) -> Vectors:
+            return known.added(products(vectors), known.weights * (vectors @ known.averages))
 
-        return conjugate_gradients(product, precondition, self.right[rows], self._most_steps)
+        def rough_product(vectors: Vectors) -> Vectors:
+            found = rough_products(vectors.float()).double()
+            return known.added(found, known.weights * (vectors @ known.averages))
+
+        right = self.right[rows] - products(start) if bool(known.are_certain.any()) else self.right[rows]
+        right = known.added(right, known.weights * known.values)
+        found = conjugate_gradients(product, rough_product, precondition, right, most_steps)
+        return None if found is None else found + start
 
     @property
     def _most_steps(self) -> int:
         """From how many steps on factors are quicker, which are made once for all channels."""
         return len(self.penalties) // (_FUNCTIONS_PER_STEP * self.right.shape[1])
-
-    def _inverse_of_mean(self) -> Multiply | None:
-        """Return the inverse of the mean of all matrices, unless it takes more digits than single precision has."""
-        mean = gram_of_sums(self.sums.mean(dim=0), len(self.penalties))
-        mean.diagonal().add_(self.penalties)
-        inverse = inverse_in_single(mean)
-        if inverse is None:
-            return None
-        pulls = (self.averages.float() @ inverse).double()
-        leverage = pulls @ self.averages
-        if not bool((self.firmness * leverage < _FIRMEST).all()):
-            return None
-        share = self.firmness / (1.0 + self.firmness * leverage)
-
-        def precondition(vectors: Float[Tensor, "some channel mode"]) -> Float[Tensor, "some channel mode"]:
-            found = (vectors.float() @ inverse).double()
-            return torch.addcmul(found, (share * (found @ self.averages))[..., None], pulls, value=-1.0)
-
-        return precondition
 
 
 @final
@@ -136,7 +208,13 @@ class GramProducts:
             weights=weights[:, None], cosines=(cosines * scale)[: (count + 1) // 2].contiguous(), penalties=penalties
         )
 
-    def __call__(self, vectors: Float[Tensor, "sample channel mode"]) -> Float[Tensor, "sample channel mode"]:
+    def in_single(self) -> "GramProducts":
+        """Return the same in single precision, which takes half the time."""
+        return GramProducts(
+            weights=self.weights.float(), cosines=self.cosines.float(), penalties=self.penalties.float()
+        )
+
+    def __call__(self, vectors: Vectors) -> Vectors:
         """Return the product of each sample's matrix with its vectors."""
         dim, size = self.weights.ndim - 2, len(self.cosines)
         places = flat_index(lowest_waves(vectors.shape[-1], dim))
@@ -162,17 +240,29 @@ def along_axes(
 
 def conjugate_gradients(
     product: Callable[[Float[Tensor, "*shape"]], Float[Tensor, "*shape"]],
+    rough_product: Callable[[Float[Tensor, "*shape"]], Float[Tensor, "*shape"]],
     precondition: Callable[[Float[Tensor, "*shape"]], Float[Tensor, "*shape"]],
     right: Float[Tensor, "*shape"],
     most_steps: int,
 ) -> Float[Tensor, "*shape"] | None:
-    """Solve for every right side, the last axis of which is its own; None if that takes more steps."""
+    """Solve for every right side, the last axis of which is its own; None if that takes more steps.
+
+    The smaller what is left, the fewer digits of products count: steps go on as if all were exact.
+
+    Args:
+        product: With the matrix.
+        rough_product: The same to six digits.
+        precondition: A product with nearly the inverse of the matrix.
+        right: The right sides.
+        most_steps: From how many steps on it is given up.
+    """
     least = torch.finfo(right.dtype).tiny  # a right side of zeros
     found, left = torch.zeros_like(right), right.clone()
     direction = precondition(left)
     size = start = _inner(left, direction)
+    error = 1.0
     for number in range(1, most_steps + 1):
-        image = product(direction)
+        image = (product if error > _ROUGH else rough_product)(direction)
         step = size / _inner(direction, image).clamp(min=least)
         found.addcmul_(step, direction)
         left.addcmul_(step, image, value=-1.0)

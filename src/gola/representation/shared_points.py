@@ -11,6 +11,9 @@ from torch import Tensor
 
 Made = TypeVar("Made")
 
+# Points of samples that are computed together.
+_POINTS_TOGETHER = 2**14
+
 
 def same_points(points: Float[Tensor, "_ dim"], others: Float[Tensor, "_ dim"] | None) -> bool:
     """Whether both are the same points, as far as it can be known: tensors on the meta device have no numbers."""
@@ -29,6 +32,21 @@ def runs(points: Sequence[Float[Tensor, "_ dim"]]) -> list[slice]:
     """
     starts = [0] + [row for row in range(1, len(points)) if not same_points(points[row], points[row - 1])]
     return [slice(*ends) for ends in itertools.pairwise([*starts, len(points)])] if len(points) else []
+
+
+def together(counts: Sequence[int]) -> list[slice]:
+    """Cut samples with so many points into such as are best computed together: few, and small enough for the cache.
+
+    >>> together([6000, 6000, 4000, 1000, 20000])
+    [slice(0, 3, None), slice(3, 4, None), slice(4, 5, None)]
+    """
+    starts, taken = [0], 0
+    for number, count in enumerate(counts):
+        if number > starts[-1] and taken + count > _POINTS_TOGETHER:
+            starts.append(number)
+            taken = 0
+        taken += count
+    return [slice(*ends) for ends in itertools.pairwise([*starts, len(counts)])]
 
 
 @final

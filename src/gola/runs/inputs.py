@@ -44,7 +44,7 @@ class Inputs:
 
     @staticmethod
     def read(
-        file: Path, surrogate: Surrogate, *, table: Path | None = None, given: Mapping[str, float] | None = None
+        file: Path, surrogate: Surrogate, *, table: Path | None = None, given: Mapping[Channel, float] | None = None
     ) -> "Inputs":
         """Read a data set, or any file that can be imported, with what a surrogate reads.
 
@@ -55,14 +55,17 @@ class Inputs:
             given: Parameters for all samples; they come before those of the table, and these before those of the file.
         """
         given = given or {}
-        wanted = [channel.name for channel in surrogate.parameters]
-        for name in given:
-            if name not in wanted:
-                raise ValueError(unknown("parameter of the surrogate called", name, wanted or ["none"]))
+        known = {channel.name: channel for channel in surrogate.parameters}
+        wanted = list(known)
+        for channel in given:
+            if channel.name not in wanted:
+                raise ValueError(unknown("parameter of the surrogate called", channel.name, wanted or ["none"]))
+            _warn_of_units(channel, known[channel.name], "--parameter")
+        numbers = {channel.name: number for channel, number in given.items()}
         cases = None if table is None else read_cases(table)
         data = _read(file, surrogate, cases)
         rows, lines, are_own = _matched(data, cases, file)
-        are_own = are_own and all(name in _places(data.parameters) for name in given)
+        are_own = are_own and all(name in _places(data.parameters) for name in numbers)
         inputs = Inputs(
             data=data,
             rows=rows,
@@ -71,7 +74,7 @@ class Inputs:
             targets=_targets(data, surrogate) if are_own else [],
         )
         inputs._require_inputs(surrogate, file)
-        columns = [inputs._parameter(channel, given, cases, lines, file) for channel in surrogate.parameters]
+        columns = [inputs._parameter(channel, numbers, cases, lines, file) for channel in surrogate.parameters]
         return replace(inputs, parameters=np.stack(columns, axis=1), names=tuple(wanted)) if columns else inputs
 
     def __len__(self) -> int:
@@ -190,8 +193,8 @@ def _places(channels: Sequence[Channel]) -> dict[str, int]:
     return {channel.name: place for place, channel in enumerate(channels)}
 
 
-def _warn_of_units(here: Channel, there: Channel, file: Path) -> None:
+def _warn_of_units(here: Channel, there: Channel, source: Path | str) -> None:
     if here.unit and there.unit and here.unit != there.unit:
         warnings.warn(
-            f"{file} has {here}, and the surrogate was fitted to {there}; values are not converted.", stacklevel=4
+            f"{source} has {here}, and the surrogate was fitted to {there}; values are not converted.", stacklevel=4
         )

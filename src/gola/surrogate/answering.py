@@ -22,6 +22,9 @@ from gola.threads import one_thread
 # in a hundred times as much where another program keeps a core busy.
 _FEW_ROWS = 2**15
 
+Order = Int[np.ndarray, " point"] | slice
+"""Numbers of points, or all as they are, which need not be copied then."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,7 +40,7 @@ class Answering:
     operator: Operator
     scaling: Scaling
     keeps_order: bool
-    _recent: Recent[tuple[Int[np.ndarray, " point"], Cloud]] = field(default_factory=Recent, init=False, repr=False)
+    _recent: Recent[tuple[Order, Cloud]] = field(default_factory=Recent, init=False, repr=False)
 
     def answers(self, requests: Sequence[Request]) -> list[Float[np.ndarray, "row channel"]]:
         """Predict at the queries of each request, or at its points, as many together as fit."""
@@ -71,24 +74,26 @@ class Answering:
         """The precision that the operator computes in."""
         return torch.float32 if self.operator.normalised else torch.float64
 
-    def _cloud(self, request: Request) -> tuple[Int[np.ndarray, " point"], Cloud]:
+    def _cloud(self, request: Request) -> tuple[Order, Cloud]:
         """Return what the operator sees of a request, and in which order it sees the points."""
 
-        def prepared() -> tuple[Int[np.ndarray, " point"], Cloud]:
-            order = self.order_of(request.points)
-            bare = self.scaling.cloud(request.points[order], request.values[order], self._dtype, parameters=numbers)
-            return order, self.operator.prepare(bare)
+        def prepared() -> tuple[Order, Cloud]:
+            order = self._order(request.points)
+            places = self.scaling.places(request.points[order], self._dtype)
+            return order, self.operator.prepare(Cloud.of(places, values[order], parameters))
 
-        numbers = request.parameters
+        values, parameters = self.scaling.seen(request.values, request.parameters, self._dtype)
         order, ready = self._recent.of(prepared, torch.from_numpy(request.points))
-        values, parameters = self.scaling.seen(request.values[order], numbers, self._dtype)
-        return order, replace(ready, values=values, parameters=parameters[None])
+        return order, replace(ready, values=values[order], parameters=parameters[None])
 
     def order_of(self, points: Float[np.ndarray, "point dim"]) -> Int[np.ndarray, " point"]:
         """Return the order in which the operator gets points: neighbours one after the other, where it needs them."""
+        return np.arange(len(points))[self._order(points)]
+
+    def _order(self, points: Float[np.ndarray, "point dim"]) -> Order:
         if "neighbours" in self.operator.needs and not self.keeps_order:
             return spatial_order(points)
-        return np.arange(len(points))
+        return slice(None)
 
 
 def _finite(predictions: Float[np.ndarray, "row channel"]) -> Float[np.ndarray, "row channel"]:
@@ -101,9 +106,7 @@ def _finite(predictions: Float[np.ndarray, "row channel"]) -> Float[np.ndarray, 
     return predictions
 
 
-def _in_order(
-    rows: Float[np.ndarray, "row channel"], order: Int[np.ndarray, " row"]
-) -> Float[np.ndarray, "row channel"]:
+def _in_order(rows: Float[np.ndarray, "row channel"], order: Order) -> Float[np.ndarray, "row channel"]:
     """Return rows, given in some order, in their own."""
     found = np.empty_like(rows)
     found[order] = rows

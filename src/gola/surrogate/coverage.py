@@ -10,10 +10,13 @@ from jaxtyping import Bool, Float
 
 from gola.advice import warn
 from gola.data.sample import Channel, Sample, as_rows
+from gola.mapped import picked_rows
 from gola.surrogate.region import Region
 
 # Points that are kept to tell where the domain is; together they resolve a hole of a fortieth of a square domain.
 _MOST_POINTS = 4000
+# Points of a sample that are compared with those of the others, at most: finding neighbours of millions takes seconds.
+_MOST_COMPARED = 100_000
 # Samples share their domain if all but this share of the points of each lie in that of the others.
 _OUTSIDE = 0.02
 # Inputs may exceed the range of the training inputs by this share of it, and be known at this share of the points.
@@ -56,12 +59,11 @@ class Coverage:
             samples: The training samples.
             points_seen: How many points of a sample are seen at once, where training draws some of them.
         """
-        everywhere = np.concatenate([sample.points for sample in samples])
-        rows = np.random.default_rng(0).permutation(len(everywhere))[:_MOST_POINTS]
-        points = everywhere[rows]
-        region, some = Region(points), _some(samples)
-        shared = all(region.excludes(sample.points).mean() <= _OUTSIDE for sample in some)
-        shared = shared and all(Region(sample.points).excludes(points).mean() <= _OUTSIDE for sample in some)
+        rows = np.random.default_rng(0).permutation(sum(sample.num_points for sample in samples))[:_MOST_POINTS]
+        points = picked_rows([sample.points for sample in samples], rows)
+        region, some = Region(points), [_thinned(sample.points) for sample in _some(samples)]
+        shared = all(region.excludes(one).mean() <= _OUTSIDE for one in some)
+        shared = shared and all(Region(one).excludes(points).mean() <= _OUTSIDE for one in some)
         parameters = np.stack([sample.parameters for sample in samples])
         return Coverage(
             points=points if shared else points[:0],
@@ -167,6 +169,13 @@ def _is_beyond(value: float, low: float, high: float, share: float) -> bool:
         value, low, high = math.log(value), math.log(low), math.log(high)
     slack = share * (high - low)
     return not low - slack <= value <= high + slack
+
+
+def _thinned(points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "some_point dim"]:
+    """Return some points, where there are very many."""
+    if len(points) <= _MOST_COMPARED:
+        return points
+    return points[np.random.default_rng(0).permutation(len(points))[:_MOST_COMPARED]]
 
 
 def _some(samples: Sequence[Sample], count: int = 8) -> list[Sample]:

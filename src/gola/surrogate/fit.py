@@ -14,6 +14,7 @@ from gola.data.trajectories import TimeAxis, in_space_time
 from gola.display import Display
 from gola.fitting.configs import config_for, kind_of
 from gola.fitting.training import train
+from gola.mapped import Mapped
 from gola.operators.operator import FitResult, OperatorConfig
 from gola.protocol import FitTask, Progress, Session, TrainingConfig
 from gola.surrogate.coverage import Coverage
@@ -117,9 +118,9 @@ def _calibration(result: FitResult, task: FitTask, *, shares_domain: bool) -> Ca
     scales = np.array(result.scaling.targets.scale)
     moves = task.correspondence == "moved nodes"
     return Calibration.of(
-        [Case.of(sample, result.scaling) for sample in task.samples],
-        [found / scales for found in result.held_out.predictions],
-        [sample.targets / scales for sample in task.samples],
+        Mapped(lambda sample: Case.of(sample, result.scaling), task.samples),
+        Mapped(lambda found: found / scales, result.held_out.predictions),
+        Mapped(lambda sample: sample.targets / scales, task.samples),
         spreads=held_out_spreads(result.operator, result.scaling, task.samples),
         shape="moved nodes" if moves else "fixed" if shares_domain or task.correspondence == "same points" else "free",
         nodes_correspond=task.correspondence != "none",

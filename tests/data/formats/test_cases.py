@@ -83,7 +83,8 @@ def test_files_and_rows_must_go_together(tmp_path):
 
 
 def test_numbers_are_read_as_a_command_line_gives_them():
-    assert parse_numbers(["Re=100", "angle [deg] = 5"]) == {"Re": 100.0, "angle": 5.0}
+    expected = {Channel(name="Re"): 100.0, Channel(name="angle", unit="deg"): 5.0}
+    assert parse_numbers(["Re=100", "angle [deg] = 5"]) == expected
     for text, message in (("Re", "like Re=120; got 'Re'"), ("Re=x", "The parameter Re is 'x'"), ("=3", "like Re=120")):
         with pytest.raises(ValueError, match=message):
             parse_numbers([text])

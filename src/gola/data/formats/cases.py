@@ -209,19 +209,19 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def parse_numbers(texts: Sequence[str]) -> dict[str, float]:
-    """Read parameters as a command line gives them.
+def parse_numbers(texts: Sequence[str]) -> dict[Channel, float]:
+    """Read parameters, with their units if they say any, as a command line gives them.
 
-    >>> parse_numbers(["Re = 120", "angle=5"])
-    {'Re': 120.0, 'angle': 5.0}
+    >>> parse_numbers(["Re = 120", "angle [deg]=5"])
+    {Channel(name='Re', unit=''): 120.0, Channel(name='angle', unit='deg'): 5.0}
     """
-    numbers: dict[str, float] = {}
+    numbers: dict[Channel, float] = {}
     for text in texts:
         name, separator, number = (part.strip() for part in text.rpartition("="))
         if not separator or not name:
             raise ValueError(f"A parameter is a name and a number, like Re=120; got {text!r}.")
-        name = Channel.parse(name).name
-        if name in numbers:
-            raise ValueError(f"The parameter {name} is given twice.")
-        numbers[name] = _number(number, f"The parameter {name}")
+        channel = Channel.parse(name)
+        if channel.name in {known.name for known in numbers}:
+            raise ValueError(f"The parameter {channel.name} is given twice.")
+        numbers[channel] = _number(number, f"The parameter {channel.name}")
     return numbers

@@ -115,7 +115,7 @@ def _representation(trial: Trial) -> list[str]:
     if not names:
         return []
     best, _ = trial.candidates.best(names)
-    error = getattr(trial.operators[best], "representation_error", 0.0)
+    error = trial.representation_errors[best]
     return [f"The representation of solutions by {best} alone leaves {error:.2g}."] if error > _EXACT else []
 
 

@@ -35,6 +35,8 @@ class KeptFit:
                 "scaling": result.scaling.to_dict(),
                 "held_out": [torch.from_numpy(values) for values in result.held_out.predictions],
                 "method": result.held_out.method,
+                # Neither the state of an operator nor that of its file has it.
+                "representation_error": result.details.get("representation_error"),
             }
         )
 
@@ -45,9 +47,11 @@ class KeptFit:
             return None
         with self._checkpoints.naming_the_file():
             operator.load_state_dict(kept["operator"])
+            error = kept.get("representation_error")
             return FitResult(
                 operator=operator,
                 scaling=Scaling.from_dict(kept["scaling"]),
+                details={} if error is None else {"representation_error": error},
                 held_out=HeldOut(predictions=[values.numpy() for values in kept["held_out"]], method=kept["method"]),
             )
 

@@ -34,6 +34,7 @@ class Trial:
         ensembles: Trained ensembles of networks by name.
         remarks: What to say of it in the end.
         failures: Why operators could not be fitted.
+        representation_errors: How far off solutions are as operators express them, by name.
     """
 
     config: "AutoConfig"
@@ -42,6 +43,7 @@ class Trial:
     ensembles: dict[str, NetworkEnsemble] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
+    representation_errors: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.budget = Budget(seconds=self.config.time_limit)
@@ -97,6 +99,7 @@ class Trial:
             self.operators[name] = result.operator
         self.candidates.held_out[name] = dict(enumerate(result.held_out.predictions))
         self.candidates.methods[name] = result.held_out.method
+        self.representation_errors[name] = result.details.get("representation_error", 0.0)
         if isinstance(found := result.operator.preprocessing(), Preprocessing):
             self.preprocessing = found
 

@@ -112,15 +112,14 @@ class ClosedForm(Fitted, Operator):
         """Fit to the samples of a task, which are predicted by leave-one-out besides."""
         self.require_samples(task)
         scaling = Scaling.fit(task.samples, normalised=self.normalised)
-        # Nothing holds on to the parts: of a million points each they would take gigabytes.
-        cloud = Cloud.collate(
-            [scaling.cloud(one.points, one.inputs, torch.float64, parameters=one.parameters) for one in task.samples]
-        )
+        cloud = scaling.clouds(task.samples, torch.float64)
         targets = torch.cat([scaling.encode(one.targets, torch.float64) for one in task.samples])
         self.fit_cloud(cloud, targets, Mesh.of(task, scaling.frame))
+        sizes = cloud.sizes
+        del cloud
         predictions = self.leave_one_out()
-        errors = relative_l2_errors(predictions, targets, cloud.sizes, scaling.targets.scale)
-        held_out = [values.numpy() for values in torch.split(predictions, cloud.sizes)]
+        errors = relative_l2_errors(predictions, targets, sizes, scaling.targets.scale)
+        held_out = [values.numpy() for values in torch.split(predictions, sizes)]
         return FitResult(
             operator=self,
             scaling=scaling,
@@ -252,7 +251,8 @@ class ClosedForm(Fitted, Operator):
     def space_for(samples: Samples, num_modes: int, padding: float) -> FunctionSpace:
         """Make a space on the bounding box of all points, with no more functions than the points can tell apart."""
         bound = _MODES_PER_POINT * max(len(points) for points in samples.points)
-        return FunctionSpace.around(torch.cat(list(samples.points)), padding=padding, num_modes=min(num_modes, bound))
+        ends = torch.cat([torch.stack(points.aminmax(dim=0)) for points in samples.points])
+        return FunctionSpace.around(ends, padding=padding, num_modes=min(num_modes, bound))
 
     def _solution_space(self, samples: Samples, num_modes: int) -> FunctionSpace | NodalSpace | PeriodicGrid:
         """Return the space of the solutions: their own span where all share their points, else cosines on a box."""
@@ -315,7 +315,11 @@ class ClosedForm(Fitted, Operator):
         """
         places, values = torch.split(queries.points, queries.sizes), []
         moves = isinstance(self.solutions, NodalSpace) and bool(self.solutions.moves)
-        for rows in [slice(row, row + 1) for row in range(len(places))] if moves else runs(places):
+        alike = [slice(row, row + 1) for row in range(len(places))] if moves else runs(places)
+        if isinstance(self.solutions, FunctionSpace) and len(alike) == len(places):
+            found = self.solutions.values_of_each(queries.points, queries.sizes, coefficients)
+            return found.to(queries.points.dtype)
+        for rows in alike:
             columns = coefficients[rows].transpose(0, 1).flatten(1)
             found = self.solutions.values(places[rows.start], columns, nodes[rows.start])
             values.append(found.unflatten(1, (rows.stop - rows.start, -1)).transpose(0, 1).flatten(0, 1))

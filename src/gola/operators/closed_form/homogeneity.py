@@ -74,7 +74,7 @@ class Homogeneity(Fitted):
 
         The powers of sources and media are those of a linear regression between logarithms.
         """
-        amplitudes = torch.stack([torch.stack(self._amplitudes(values)) for values in inputs]).log()
+        amplitudes = torch.stack(self._amplitudes(inputs), dim=1).log()
         kinds = torch.stack([(self.degrees == 1).any(), (self.degrees == -1).any()])
         signs = amplitudes.new_tensor([1.0, -1.0])
         known = torch.cat([amplitudes.new_ones(len(inputs), 1), (signs * amplitudes)[:, kinds]], dim=1)
@@ -107,30 +107,43 @@ class Homogeneity(Fitted):
         self, values: Float[Tensor, "point channel"]
     ) -> tuple[Float[Tensor, "point channel"], Float[Tensor, ""]]:
         """Return the values of one sample without their amplitudes, and by what its solution is to be multiplied."""
-        sources, media = self.degrees == 1, self.degrees == -1
-        if not values.is_meta and bool((bad := ((values <= 0.0) & media).any(dim=0)).any()):
-            numbers = ", ".join(str(channel + 1) for channel in bad.nonzero().flatten().tolist())
+        (found,), factors = self._taken_out_of_each([values])
+        return found, factors[0]
+
+    def _taken_out_of_each(
+        self, samples: Sequence[Float[Tensor, "_ channel"]]
+    ) -> tuple[list[Float[Tensor, "_ channel"]], Float[Tensor, " sample"]]:
+        media = self.degrees == -1
+        bad = (torch.cat(list(samples)) <= 0.0) & media
+        if not bad.is_meta and bool(bad.any()):
+            numbers = ", ".join(str(channel + 1) for channel in bad.any(dim=0).nonzero().flatten().tolist())
             raise ValueError(
                 f"This operator divides by its input channel {numbers}, which was positive in all training samples;"
                 " give it positive values there, or fit it to samples that are not."
             )
-        source, medium = self._amplitudes(values)
-        divisors = torch.where(sources, source, torch.where(media, medium, 1.0))
-        return (values / divisors).to(values), source / medium
+        of_sources, of_media = self._amplitudes(samples)
+        divisors = torch.where(media, of_media[:, None], 1.0)
+        divisors = torch.where(self.degrees == 1, of_sources[:, None], divisors)
+        found = [(values / divisor).to(values) for values, divisor in zip(samples, divisors, strict=True)]
+        return found, of_sources / of_media
 
-    def _amplitudes(self, values: Float[Tensor, "point channel"]) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-        """Return those of the sources and of the media of one sample; 1 for nothing."""
+    def _amplitudes(
+        self, samples: Sequence[Float[Tensor, "_ channel"]]
+    ) -> tuple[Float[Tensor, " sample"], Float[Tensor, " sample"]]:
+        """Return those of the sources and of the media of each sample; 1 for nothing."""
         sources, media = self.degrees == 1, self.degrees == -1
-        (source,) = _source(_mean_squares([values]) / self.units.square(), sources)
-        medium = torch.where(media, values.double(), 1.0).log().sum() / (len(values) * media.sum()).clamp(min=1)
-        return source, medium.exp()
+        squares = _mean_squares(samples) / self.units.square()
+        logarithms = torch.where(media, torch.cat(list(samples)).double(), 1.0).log()
+        parts = logarithms.split([len(values) for values in samples])
+        means = torch.stack([part.mean(dim=0).sum() for part in parts]) / media.sum().clamp(min=1)
+        return _source(squares, sources), means.exp()
 
     def of_cloud(self, cloud: Cloud) -> tuple[Cloud, Float[Tensor, " sample"]]:
         """Return a cloud without amplitudes, and by what the solution of each sample is to be multiplied."""
         if not cloud.values.is_meta and not self.is_any:
             return cloud, cloud.values.new_ones(cloud.num_samples, dtype=torch.float64)
-        pairs = [self.taken_out(values) for values in torch.split(cloud.values, cloud.sizes)]
-        return replace(cloud, values=torch.cat([values for values, _ in pairs])), torch.stack([one for _, one in pairs])
+        found, factors = self._taken_out_of_each(torch.split(cloud.values, cloud.sizes))
+        return replace(cloud, values=torch.cat(found)), factors
 
 
 def _descended(degrees: Degrees, cost: Callable[[Degrees], float], is_positive: Sequence[bool]) -> Degrees:

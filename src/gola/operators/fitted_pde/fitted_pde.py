@@ -120,10 +120,7 @@ class FittedPde(Fitted, Operator):
         """Fit to the samples of a task, whose channel names say which of them are vectors."""
         self.require_samples(task)
         scaling = Scaling.fit(task.samples, normalised=False)
-        clouds = [
-            scaling.cloud(one.points, one.inputs, torch.float64, parameters=one.parameters) for one in task.samples
-        ]
-        cloud = Cloud.collate(clouds)
+        cloud = scaling.clouds(task.samples, torch.float64)
         targets = torch.cat([scaling.encode(one.targets, torch.float64) for one in task.samples])
         names = ChannelNames(Components.of((*task.inputs, *task.parameters)), Components.of(task.targets))
         with one_thread(), torch.no_grad():

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from gola.graph.fused import neighbour_attention
 from gola.graph.neighbourhood import Neighbourhood
 from gola.operators.layers import EdgeLinear
-from gola.operators.products import linear, matmul
+from gola.operators.onednn import linear, matmul
 
 
 @final

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
 from gola.operators.layers import sample_matmul, sample_products, sample_rows
-from gola.operators.products import linear, matmul
+from gola.operators.onednn import linear, matmul
 
 Normalisation = Literal["instance", "channel"]
 

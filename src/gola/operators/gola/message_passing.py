@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from gola.graph.fused import neighbour_statistics
 from gola.graph.neighbourhood import Neighbourhood
 from gola.operators.layers import EdgeLinear
-from gola.operators.products import Linear, linear, matmul
+from gola.operators.onednn import Linear, linear, matmul
 
 
 @final

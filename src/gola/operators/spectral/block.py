@@ -11,7 +11,7 @@ from torch.nn.functional import gelu
 from gola.operators.cloud import Cloud
 from gola.operators.gola.attention_message_passing import AttentionMessagePassing
 from gola.operators.gola.message_passing import MessagePassing
-from gola.operators.products import Linear, matmul
+from gola.operators.onednn import Linear, matmul
 from gola.operators.spectrum import Spectrum, by_basis
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from gola.mapped import Mapped
 from gola.metrics import relative_l2
 from gola.surrogate.uncertainty.between_nodes import BetweenNodes
 from gola.surrogate.uncertainty.case import Case
@@ -101,7 +102,7 @@ class Calibration:
             nodes_correspond: Whether row i is the same node in all samples.
             method: How samples were held out.
         """
-        residuals = [truth - found for truth, found in zip(targets, predictions, strict=True)]
+        residuals = Mapped(np.subtract, targets, predictions)
         description = Description.of(cases, shape)
         sizes = np.array([_rms(found) for found in predictions])
         doubts = description.distances if spreads is None else spreads
@@ -109,7 +110,9 @@ class Calibration:
         rmses = np.array([_rms(one) for one in residuals])
         model, expected = fit_error_model(features, rmses)
         sizes_of_bands = damped(expected, typical_of_others(rmses), len(cases))
-        squares = SmoothedSquares.of([case.points for case in cases], residuals, nodes_correspond=nodes_correspond)
+        squares = SmoothedSquares.of(
+            Mapped(lambda case: case.points, cases), residuals, nodes_correspond=nodes_correspond
+        )
         quotients = []
         for number, residual in enumerate(residuals):
             rows = np.random.default_rng(number).permutation(len(residual))[:_MOST_POINTS]

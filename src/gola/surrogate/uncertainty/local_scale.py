@@ -7,6 +7,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import cKDTree
 
+from gola.mapped import picked_rows
+
 # Places that the scale is kept at, at most; between them it is interpolated from so many nearest ones.
 _MOST_ANCHORS, _NEAREST = 400, 4
 # Residuals are smoothed over this share of the domain, the standard deviation of a Gaussian.
@@ -87,9 +89,9 @@ class SmoothedSquares:
         """
         rng = np.random.default_rng(0)
         places = [points[0]] * len(points) if nodes_correspond else points
-        sources = points[0] if nodes_correspond else np.concatenate(points)
-        rows = np.sort(rng.permutation(len(sources))[:_MOST_ANCHORS])
-        anchors = sources[rows]
+        sources = places[:1] if nodes_correspond else places
+        rows = np.sort(rng.permutation(sum(len(one) for one in sources))[:_MOST_ANCHORS])
+        anchors = picked_rows(sources, rows)
         most = int(np.clip(_MOST_POINTS // len(points), _FEWEST_PER_SAMPLE, _MOST_PER_SAMPLE))
         sums, weights, kept, near = [], [], None, None
         for where, error in zip(places, errors, strict=True):

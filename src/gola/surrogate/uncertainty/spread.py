@@ -49,5 +49,4 @@ def held_out_spreads(
 
 def _cloud(operator: Operator, scaling: Scaling, samples: Sequence[Sample]) -> Cloud:
     dtype = torch.float32 if operator.normalised else torch.float64
-    clouds = [scaling.cloud(one.points, one.inputs, dtype, parameters=one.parameters) for one in samples]
-    return clouds[0] if len(clouds) == 1 else Cloud.collate(clouds)
+    return scaling.clouds(samples, dtype)

@@ -5,8 +5,8 @@ import itertools
 import pytest
 import torch
 
-from gola.operators import products
-from gola.operators.products import Linear, linear, matmul
+from gola.operators import onednn
+from gola.operators.onednn import Linear, linear, matmul
 
 # Just large enough to be worth a call, and a matrix with few rows.
 SHAPES = [(257, 130, 128), (5, 1100, 800), (900, 1100, 5), (4, 6, 3)]
@@ -80,6 +80,6 @@ def test_double_precision_mixed_precision_and_small_products_are_those_of_torch(
 
 
 def test_processors_without_wide_registers_take_torchs_products(monkeypatch):
-    monkeypatch.setattr(products, "_has_wide_registers", lambda: False)
+    monkeypatch.setattr(onednn, "_has_wide_registers", lambda: False)
     left = torch.randn(300, 300)
     assert torch.equal(matmul(left, left), left @ left)
