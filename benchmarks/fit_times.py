@@ -28,7 +28,7 @@ from gola.data.dataset import Dataset
 
 PROBLEMS = ("darcy", "advection", "eikonal", "nonlinear_diffusion")
 # Samples of this seed had no part in any choice of a setting.
-DATA_SEED = 101
+DATA_SEED = 211
 # The same on a machine of this kind in version 0.2, before anything was done about time.
 BEFORE = {
     "linear_seconds_30x1000": 20.0,
