@@ -12,7 +12,7 @@ import gola
 ROOT = Path(gola.__file__).parent
 # From the bottom up. Parts of one layer do not import each other.
 LAYERS = [
-    {"files", "registry", "extras", "display", "worker", "threads", "advice", "mapped"},
+    {"files", "registry", "extras", "display", "worker", "threads", "advice", "mapped", "recording"},
     {"geometry"},
     {"graph"},
     {"data"},

@@ -7,6 +7,7 @@ import torch
 
 from gola.operators import onednn
 from gola.operators.onednn import Linear, linear, matmul
+from gola.recording import own_operations
 
 # Just large enough to be worth a call, and a matrix with few rows.
 SHAPES = [(257, 130, 128), (5, 1100, 800), (900, 1100, 5), (4, 6, 3)]
@@ -70,11 +71,13 @@ def test_a_linear_layer_is_that_of_torch_with_all_its_gradients(rows):
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4 * float(expected.detach().abs().max()))
 
 
-def test_double_precision_mixed_precision_and_small_products_are_those_of_torch():
+def test_recorded_operations_double_precision_mixed_precision_and_small_products_are_those_of_torch():
     large = torch.randn(200, 200, dtype=torch.float64)
     assert torch.equal(matmul(large, large), large @ large)
     small = torch.randn(8, 8)
     assert torch.equal(linear(small, small), torch.nn.functional.linear(small, small))
+    with own_operations():
+        assert torch.equal(matmul(large.float(), large.float()), large.float() @ large.float())
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert matmul(large.float(), large.float()).dtype == torch.bfloat16
 

@@ -3,6 +3,7 @@ import math
 import pytest
 import torch
 
+from gola.recording import own_operations
 from gola.representation.cosines import (
     combine,
     combine_each,
@@ -14,7 +15,7 @@ from gola.representation.cosines import (
     sums_and_moments,
     sums_and_moments_of_each,
 )
-from gola.representation.gridding import Grid, is_quickest, plain_sums
+from gola.representation.gridding import Grid, is_quickest
 from gola.surrogate.tracing import traced
 
 
@@ -31,7 +32,7 @@ def numbers(*shape, seed=1):
 
 
 def plain(function, *arguments):
-    with plain_sums():
+    with own_operations():
         return function(*arguments)
 
 

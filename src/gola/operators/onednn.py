@@ -14,6 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gola.recording import is_recorded
+
 # Below so many multiplications the call takes longer than it saves,
 _WORTH_CALLING = 2**22
 # and with fewer rows or columns than these a copy of a matrix does.
@@ -120,7 +122,7 @@ def _is_worth_calling(left: Tensor, right: Tensor) -> bool:
         and (min(num_rows, num_columns) >= _WORTH_COPYING or not (_has_gaps(left) or _has_gaps(right)))
         and _has_wide_registers()
         and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
+        and not is_recorded()
     )
 
 

@@ -15,7 +15,7 @@ def cholesky(matrix: Float[Tensor, "row row"]) -> Float[Tensor, "row row"]:
 
     PyTorch copies the matrix and checks the result, and SciPy's LAPACK is faster than its own on some processors.
     """
-    if matrix.requires_grad:
+    if matrix.requires_grad or matrix.device.type != "cpu":
         return torch.linalg.cholesky(matrix)
     factor = cholesky_or_none(matrix)
     if factor is None:

@@ -9,9 +9,6 @@ exponential of semicircle kernel", 2019).
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
@@ -21,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gola.recording import is_recorded
 from gola.representation.gridding_loops import DEGREE, WIDTH, interpolate, spread
 
 # As steep as twice as many nodes as cosines allow.
@@ -31,18 +29,6 @@ _MANY_POINTS = 256
 _FEW_COLUMNS = 16
 # So many places make the integral over a bump exact to rounding.
 _PLACES = 200
-
-_are_plain = ContextVar("_are_plain", default=False)
-
-
-@contextmanager
-def plain_sums() -> Iterator[None]:
-    """Take cosines at points, as whoever records the operations on tensors needs to: they do not see into loops."""
-    token = _are_plain.set(True)
-    try:
-        yield
-    finally:
-        _are_plain.reset(token)
 
 
 def is_quickest(num_columns: int, angles: Float[Tensor, "point dim"], *values: Tensor) -> bool:
@@ -55,7 +41,7 @@ def is_quickest(num_columns: int, angles: Float[Tensor, "point dim"], *values: T
     """
     if angles.shape[1] != 2 or len(angles) < _MANY_POINTS or num_columns > _FEW_COLUMNS:
         return False
-    return not (_are_plain.get() or torch.compiler.is_compiling()) and all(map(_is_plain, (angles, *values)))
+    return not is_recorded() and all(map(_is_plain, (angles, *values)))
 
 
 def are_near(angles: Float[Tensor, "point 2"]) -> bool:

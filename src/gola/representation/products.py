@@ -1,4 +1,4 @@
-"""Products of large matrices by NumPy where nobody asks for gradients.
+"""Products of large matrices by NumPy where nobody asks for gradients or records operations.
 
 PyTorch's products of two matrices in double precision take up to twice as long as NumPy's on some processors, and as
 long on others. On several threads, on other devices and of many small matrices its own are kept.
@@ -7,6 +7,8 @@ long on others. On several threads, on other devices and of many small matrices 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+from gola.recording import is_recorded
 
 # Rows of a symmetric matrix are computed in parts of so many, each up to the diagonal: half is left out.
 # What has fewer rows is one part.
@@ -19,7 +21,7 @@ def product(left: Float[Tensor, "*batch row inner"], right: Float[Tensor, "inner
     >>> product(torch.eye(2), torch.eye(2)).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    if left.requires_grad or right.requires_grad or left.device.type != "cpu":
+    if left.requires_grad or right.requires_grad or left.device.type != "cpu" or is_recorded():
         return left @ right
     return torch.from_numpy(left.numpy() @ right.numpy())
 

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, fx
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from gola.graph.fused import plain_reductions
-from gola.representation.gridding import plain_sums
+from gola.recording import own_operations
 
 
 def traced(function: Callable[..., Tensor], *examples: Tensor) -> fx.GraphModule:
@@ -18,7 +17,7 @@ def traced(function: Callable[..., Tensor], *examples: Tensor) -> fx.GraphModule
     Whatever does not depend on the arguments, such as neighbours, cells and factors of matrices, is a constant of the
     graph. Choices that depend on the values of arguments are those of the examples.
     """
-    with plain_reductions(), plain_sums(), torch.no_grad():
+    with own_operations(), torch.no_grad():
         graph = make_fx(function, tracing_mode="real", _error_on_data_dependent_ops=False)(*examples)
     _fold_constants(graph)
     return graph

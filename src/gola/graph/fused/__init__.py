@@ -6,10 +6,6 @@ lies. All else takes the reference: other devices and precisions, and tracing by
 derivatives in reverse mode only, and infinite values come out of them as NaN.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -18,10 +14,9 @@ from gola.graph import reductions
 from gola.graph.fused.attention import NeighbourAttention
 from gola.graph.fused.statistics import NeighbourStatistics
 from gola.graph.neighbourhood import Neighbourhood
+from gola.recording import is_recorded
 
-__all__ = ["neighbour_attention", "neighbour_statistics", "plain_reductions"]
-
-_are_plain = ContextVar("_are_plain", default=False)
+__all__ = ["neighbour_attention", "neighbour_statistics"]
 
 Values = Float[Tensor, "sender channel"]
 Reduced = Float[Tensor, "receiver channel"]
@@ -69,16 +64,6 @@ def neighbour_attention(
     return reductions.neighbour_attention(queries, values, neighbourhood)
 
 
-@contextmanager
-def plain_reductions() -> Iterator[None]:
-    """Take the reference, as whoever records the operations on tensors needs to: they do not see into loops."""
-    token = _are_plain.set(True)
-    try:
-        yield
-    finally:
-        _are_plain.reset(token)
-
-
 def _has_compiled_loops(*tensors: Tensor, neighbourhood: Neighbourhood) -> bool:
     """Whether all are plain tensors in memory, of one precision; the loops see nothing but their addresses."""
     one_precision = {tensor.dtype for tensor in tensors} in ({torch.float32}, {torch.float64})
@@ -86,7 +71,7 @@ def _has_compiled_loops(*tensors: Tensor, neighbourhood: Neighbourhood) -> bool:
         tensor.device.type == "cpu" and type(tensor) in (Tensor, nn.Parameter)
         for tensor in (*tensors, neighbourhood.offsets, neighbourhood.senders)
     )
-    return one_precision and plain and not _are_plain.get() and not torch.compiler.is_compiling()
+    return one_precision and plain and not is_recorded()
 
 
 def _check_rows(name: str, rows: Tensor, points: str, num_points: int) -> None:

@@ -85,8 +85,9 @@ def distances(
     """
     found = torch.add(squares[:, None] + other_squares, products, alpha=-2.0)
     # What rounding leaves of the distance of a vector from itself is no distance.
-    least = 4.0 * torch.finfo(found.dtype).eps * (squares[:, None] + other_squares)
-    return torch.where(found > least, found, 0.0).sqrt()
+    apart = found > 4.0 * torch.finfo(found.dtype).eps * (squares[:, None] + other_squares)
+    # The root has an infinite slope at 0, which must not reach the gradient of places that are the same.
+    return torch.where(apart, torch.where(apart, found, 1.0).sqrt(), 0.0)
 
 
 def _squares(rows: Float[Tensor, "row feature"]) -> Float[Tensor, " row"]:
