@@ -14,15 +14,21 @@ QUICK = {"num_networks": 2, "num_modes": 3, "symmetries": False, "corrections": 
 def test_without_a_limit_there_is_always_time():
     budget = Budget()
     assert budget.left == math.inf
-    assert budget.allows_another_fit
+    assert budget.allows_another_fit(slowest=1e6)
     assert not budget.is_over
 
 
 def test_a_limit_passes():
     budget = Budget(seconds=1e-9)
     assert budget.left == 0.0
-    assert not budget.allows_another_fit
+    assert not budget.allows_another_fit()
     assert budget.is_over
+
+
+def test_no_fit_is_begun_that_would_outlast_the_limit_if_it_took_twice_as_long_as_the_slowest():
+    budget = Budget(seconds=1e6)
+    assert budget.allows_another_fit(slowest=0.45e6)
+    assert not budget.allows_another_fit(slowest=0.55e6)
 
 
 def test_networks_get_as_many_steps_as_the_time_allows_or_none():

@@ -5,8 +5,10 @@ import time
 from dataclasses import dataclass, field
 from typing import final
 
-# A closed form cannot be interrupted, so none is begun once this share of the time has passed.
+# A closed form cannot be interrupted, so none is begun once this share of the time has passed,
 _LAST_START = 0.5
+# nor where less is left than the slowest one took, times this: the cheapest come first.
+_SLOWER = 2.0
 # Fewer steps teach a network nothing.
 _FEWEST_STEPS = 300
 # Networks whose training would go on for longer than the limit times this are given up.
@@ -34,10 +36,18 @@ class Budget:
         """Seconds that are left, none where the limit has passed."""
         return math.inf if self.seconds is None else max(0.0, self._began + self.seconds - time.monotonic())
 
-    @property
-    def allows_another_fit(self) -> bool:
-        """Whether there is time to begin with another closed form."""
-        return self.seconds is None or self.left > (1.0 - _LAST_START) * self.seconds
+    def allows_another_fit(self, slowest: float = 0.0) -> bool:
+        """Whether there is time to begin with another closed form.
+
+        >>> Budget(seconds=10.0).allows_another_fit(), Budget(seconds=10.0).allows_another_fit(slowest=6.0)
+        (True, False)
+
+        Args:
+            slowest: Seconds that the slowest one took so far.
+        """
+        if self.seconds is None:
+            return True
+        return self.left > max((1.0 - _LAST_START) * self.seconds, _SLOWER * slowest)
 
     @property
     def is_over(self) -> bool:

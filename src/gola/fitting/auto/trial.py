@@ -1,5 +1,6 @@
 """A choice in the making: what was tried, how long it may take, and what is known of it."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ class Trial:
         remarks: What to say of it in the end.
         failures: Why operators could not be fitted.
         representation_errors: How far off solutions are as operators express them, by name.
+        slowest: Seconds that the slowest fit took, of those that were done one after the other.
     """
 
     config: "AutoConfig"
@@ -44,6 +46,7 @@ class Trial:
     remarks: list[str] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
     representation_errors: dict[str, float] = field(default_factory=dict)
+    slowest: float = 0.0
 
     def __post_init__(self) -> None:
         self.budget = Budget(seconds=self.config.time_limit)
@@ -59,7 +62,7 @@ class Trial:
 
     def has_time_for(self, name: str) -> bool:
         """Whether another operator may be fitted; the first one always."""
-        if not self.candidates.held_out or self.budget.allows_another_fit:
+        if not self.candidates.held_out or self.budget.allows_another_fit(self.slowest):
             return True
         self.remarks.append(f"There was no time left for {name}.")
         return False
@@ -74,7 +77,9 @@ class Trial:
         for name in names:
             if self.has_time_for(name):
                 self.announce(f"fitting {name}")
+                began = time.monotonic()
                 self.try_operator(name, self._fitted(name))
+                self.slowest = max(self.slowest, time.monotonic() - began)
 
     def try_operator(self, name: str, found: FitResult | Exception) -> None:
         """Add an operator; one that could not be fitted to the samples is left out, and the reason kept."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, final, runtime_checkable
 
+from gola.operators.closed_form.input_features import FittedInputs
 from gola.operators.linear.candidate import Candidate, LinearTask
 from gola.operators.linear.diffusion import Diffusion
 from gola.operators.linear.reciprocity import Reciprocity
@@ -137,21 +138,31 @@ class Medium:
 
     def proposals(self, best: Candidate, task: LinearTask) -> Iterator[Candidate]:
         """Propose the map of the medium that explains the samples, if it explains them well."""
-        near = best.near
-        if near.features.shape[1] > 1 or task.solutions.shape[2] > 1:
+        if best.near.features.shape[1] > 1 or task.solutions.shape[2] > 1:
             return
-        diffusion = Diffusion(
-            inputs=near.inputs.space,
-            features=near.features,
-            outputs=task.outputs,
-            solutions=task.solutions,
-            samples=task.samples,
-        )
-        # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
-        if diffusion.explains(best.error):
-            plain = replace(best, is_wide=False, prior=None, symmetries=Symmetries.none(task.outputs.dim), noise=None)
-            found = diffusion.map()
-            yield replace(plain, error=task.error_of(found), found=found)
+        for near in self._readings(best, task):
+            diffusion = Diffusion(
+                inputs=near.inputs.space,
+                features=near.features,
+                outputs=task.outputs,
+                solutions=task.solutions,
+                samples=task.samples,
+            )
+            # A medium that explains the samples worse than they are predicted anyway need not be tried on others.
+            if diffusion.explains(best.error):
+                none = Symmetries.none(task.outputs.dim)
+                plain = replace(best, near=near, is_wide=False, prior=None, symmetries=none, noise=None)
+                found = diffusion.map()
+                yield replace(plain, error=task.error_of(found), found=found)
+
+    @staticmethod
+    def _readings(best: Candidate, task: LinearTask) -> list[FittedInputs]:
+        """Return the inputs as they are seen, and with free means if that looks better, though not clearly so.
+
+        A medium depends on the means more than a prior does.
+        """
+        free = best.near.with_free_mean()
+        return [best.near, free] if free.differs_from(best.near) and task.is_promising(best, free) else [best.near]
 
 
 STEPS: tuple[Step, ...] = (
